@@ -40,23 +40,35 @@ func (h heldStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 
 var errUnwanted = errors.New("nobody wants it any more")
 
-// A cancelled change is answered at once while its group waits for the store. The rest of the group is applied.
+// A cancelled change is answered at once while its group waits for the store, also for the second time after a failure
+// of another change. The rest of the group is applied.
 func TestGivenUpWhileTheStoreIsHeld(t *testing.T) {
-	h := newHeldStore(t)
-	e := build(t, engine.Options{Open: open(h)})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	inGroup := submit(ctx, e, queue("s", "given up"))
-	kept := submit(t.Context(), e, queue("s", "kept"))
-	runEngine(t, e)
-	<-h.asked
-	behind := submit(ctx, e, queue("s", "given up, too"))
-	cancel(errUnwanted)
-	require.ErrorIs(t, (<-inGroup).err, errUnwanted)
-	require.ErrorIs(t, (<-behind).err, errUnwanted)
-	h.free <- struct{}{}
-	require.NoError(t, (<-kept).err)
-	require.Equal(t, []string{"kept"}, contents(t, e))
-	require.Empty(t, inGroup, "answered twice")
+	for _, again := range []bool{false, true} {
+		h := newHeldStore(t)
+		e := build(t, engine.Options{Open: open(h)})
+		var broken <-chan outcome
+		if again {
+			broken = submit(t.Context(), e, breaks(func() error { return errBroken }))
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		inGroup := submit(ctx, e, queue("s", "given up"))
+		kept := submit(t.Context(), e, queue("s", "kept"))
+		runEngine(t, e)
+		<-h.asked
+		if again {
+			h.free <- struct{}{}
+			require.ErrorIs(t, (<-broken).err, errBroken)
+			<-h.asked
+		}
+		behind := submit(ctx, e, queue("s", "given up, too"))
+		cancel(errUnwanted)
+		require.ErrorIs(t, (<-inGroup).err, errUnwanted)
+		require.ErrorIs(t, (<-behind).err, errUnwanted)
+		h.free <- struct{}{}
+		require.NoError(t, (<-kept).err)
+		require.Equal(t, []string{"kept"}, contents(t, e))
+		require.Empty(t, inGroup, "answered twice")
+	}
 }
 
 // The transaction is cancelled together with the last change of its group.
@@ -73,26 +85,6 @@ func TestGroupEndsWithItsLastChange(t *testing.T) {
 	h.free <- struct{}{}
 	require.NoError(t, (<-next).err)
 	require.Equal(t, []string{"next"}, contents(t, e))
-}
-
-// A change is cancelled at once while its group waits to run again after a failure of another change.
-func TestGivenUpBeforeTheSecondTry(t *testing.T) {
-	h := newHeldStore(t)
-	e := build(t, engine.Options{Open: open(h)})
-	broken := submit(t.Context(), e, breaks(func() error { return errBroken }))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	given := submit(ctx, e, queue("s", "given up"))
-	kept := submit(t.Context(), e, queue("s", "kept"))
-	runEngine(t, e)
-	<-h.asked
-	h.free <- struct{}{}
-	require.ErrorIs(t, (<-broken).err, errBroken)
-	<-h.asked
-	cancel(errUnwanted)
-	require.ErrorIs(t, (<-given).err, errUnwanted)
-	h.free <- struct{}{}
-	require.NoError(t, (<-kept).err)
-	require.Equal(t, []string{"kept"}, contents(t, e))
 }
 
 // ErrHurry does not cancel a change that has not begun.

@@ -80,11 +80,12 @@ func breaks(how func() error) engine.Change {
 }
 
 func TestChangeThatBreaksTakesNothingWithItAndLeavesTheOthers(t *testing.T) {
-	for _, broken := range [][]int{{0}, {2}, {4}, {0, 4}, {1, 2}, {0, 1, 2, 3, 4}} {
-		for name, how := range map[string]func() error{
-			"error": func() error { return errBroken },
-			"panic": func() error { panic(errBroken) },
-		} {
+	for name, how := range map[string]func() error{
+		"error":   func() error { return errBroken },
+		"panic":   func() error { panic(errBroken) },
+		"refusal": func() error { return core.Missing("run", errBroken.Error()) },
+	} {
+		for _, broken := range [][]int{{0}, {2}, {4}, {0, 4}, {1, 2}, {0, 1, 2, 3, 4}} {
 			t.Run(fmt.Sprintf("%s of %v", name, broken), func(t *testing.T) {
 				e := start(t, newHookedStore(t))
 				release := blockEngine(t, e)
@@ -119,7 +120,7 @@ func TestChangeThatBreaksTakesNothingWithItAndLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestPanicIsContained(t *testing.T) {
+func TestPanicSaysWhereItWas(t *testing.T) {
 	e := start(t, newHookedStore(t))
 	_, err := e.Do(t.Context(), engine.Change{Apply: func(*engine.Tx) (any, error) { panic("a defect") }})
 	var p *engine.Panic
@@ -127,29 +128,6 @@ func TestPanicIsContained(t *testing.T) {
 	require.Equal(t, "a defect", p.Value)
 	require.Contains(t, p.Stack, "commit_test.go")
 	require.EqualError(t, p, "panic: a defect")
-	_, err = e.Do(t.Context(), queue("s", "after"))
-	require.NoError(t, err)
-	require.Equal(t, []string{"after"}, contents(t, e))
-}
-
-func TestRefusalChangesNothing(t *testing.T) {
-	e := start(t, newHookedStore(t))
-	release := blockEngine(t, e)
-	first := submit(t.Context(), e, queue("s", "first"))
-	refused := submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		in, _, _, err := tx.Acknowledge("ins_nobody")
-		return in, err
-	}})
-	last := submit(t.Context(), e, queue("s", "last"))
-	release()
-	o := <-refused
-	var refusal *core.Refusal
-	require.ErrorAs(t, o.err, &refusal)
-	require.Equal(t, core.NotFound, refusal.Kind)
-	require.Nil(t, o.result)
-	require.NoError(t, (<-first).err)
-	require.NoError(t, (<-last).err)
-	require.Equal(t, []string{"first", "last"}, contents(t, e))
 }
 
 func TestAnswersComeAfterTheCommit(t *testing.T) {
@@ -164,76 +142,54 @@ func TestAnswersComeAfterTheCommit(t *testing.T) {
 	e := start(t, st)
 	done := submit(t.Context(), e, queue("s", "x"))
 	<-applied
-	select {
-	case o := <-done:
-		require.Fail(t, "answered before Update returned", "%v", o)
-	default:
-	}
+	require.Empty(t, done, "answered before Update returned")
 	close(free)
 	require.NoError(t, (<-done).err)
 }
 
-func TestStoreErrorReachesEveryChangeOfTheGroup(t *testing.T) {
-	broken := &store.Error{Kind: store.IO, Outcome: store.Unknown, Message: "the disk is gone"}
-	st := newHookedStore(t)
-	st.before = func(n int) error {
-		if n == 2 {
-			return broken
-		}
-		return nil
-	}
-	e := start(t, st)
-	release := blockEngine(t, e)
-	dones := []<-chan outcome{
-		submit(t.Context(), e, queue("s", "a")),
-		submit(t.Context(), e, engine.Change{Finishes: true, Apply: queue("s", "b").Apply}),
-	}
-	release()
-	for _, done := range dones {
-		o := <-done
-		require.ErrorIs(t, o.err, broken)
-		require.Nil(t, o.result)
-	}
-	require.Empty(t, contents(t, e))
-	_, err := e.Do(t.Context(), queue("s", "c"))
-	require.NoError(t, err)
-}
-
-func TestFullDiskLetsInWhatFinishes(t *testing.T) {
-	full := &store.Error{Kind: store.Full, Message: "no space left"}
-	st := newHookedStore(t)
-	st.before = func(n int) error {
-		if n == 2 {
-			return full
-		}
-		return nil
-	}
-	e := start(t, st)
-	release := blockEngine(t, e)
+// An error of the store is that of every change of the group. On a full disk, the changes that finish something use the
+// reserve of the store.
+func TestStoreErrorsOfAGroup(t *testing.T) {
 	finishes := func(c engine.Change) engine.Change {
 		c.Finishes = true
 		return c
 	}
-	a := submit(t.Context(), e, finishes(queue("s", "a")))
-	b := submit(t.Context(), e, queue("s", "b"))
-	c := submit(t.Context(), e, finishes(breaks(func() error { return errBroken })))
-	d := submit(t.Context(), e, finishes(queue("s", "d")))
-	release()
-	require.NoError(t, (<-a).err)
-	require.ErrorIs(t, (<-b).err, full)
-	require.ErrorIs(t, (<-c).err, errBroken)
-	require.NoError(t, (<-d).err)
-	require.Equal(t, []string{"a", "d"}, contents(t, e))
-}
-
-func TestFullReserveIsAnError(t *testing.T) {
+	gone := &store.Error{Kind: store.IO, Outcome: store.Unknown, Message: "the disk is gone"}
 	full := &store.Error{Kind: store.Full, Message: "no space left"}
-	st := newHookedStore(t)
-	st.before = func(int) error { return full }
-	st.reserved = func() error { return full }
-	e := start(t, st)
-	_, err := e.Do(t.Context(), engine.Change{Finishes: true, Apply: queue("s", "a").Apply})
-	require.ErrorIs(t, err, full)
+	for name, row := range map[string]struct {
+		fault, reserve error
+		errs           []error
+		want           []string
+	}{
+		"a broken disk":  {gone, nil, []error{gone, gone, gone, gone}, []string{}},
+		"a full disk":    {full, nil, []error{nil, full, errBroken, nil}, []string{"a", "d"}},
+		"a full reserve": {full, full, []error{full, full, full, full}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := newHookedStore(t)
+			st.before = func(n int) error {
+				if n == 2 {
+					return row.fault
+				}
+				return nil
+			}
+			st.reserved = func() error { return row.reserve }
+			e := start(t, st)
+			release := blockEngine(t, e)
+			var dones []<-chan outcome
+			for _, c := range []engine.Change{
+				finishes(queue("s", "a")), queue("s", "b"), finishes(breaks(func() error { return errBroken })), finishes(queue("s", "d")),
+			} {
+				dones = append(dones, submit(t.Context(), e, c))
+			}
+			release()
+			for i, done := range dones {
+				require.ErrorIs(t, (<-done).err, row.errs[i], "change %d", i)
+			}
+			require.Equal(t, row.want, contents(t, e))
+			do(t, e, queue("s", "later"))
+		})
+	}
 }
 
 func TestCancelledAfterItWasAppliedIsApplied(t *testing.T) {
@@ -241,9 +197,7 @@ func TestCancelledAfterItWasAppliedIsApplied(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	st.after = func(int) { cancel() }
 	e := start(t, st)
-	o := <-submit(ctx, e, queue("s", "x"))
-	require.NoError(t, o.err)
-	require.Equal(t, "x", o.result)
+	require.Equal(t, outcome{result: "x"}, <-submit(ctx, e, queue("s", "x")))
 }
 
 func TestTooManyWaitingChangesAreRefused(t *testing.T) {
@@ -267,19 +221,16 @@ func TestSubscribersAreSignalledByCommitsOnly(t *testing.T) {
 	wake, stop := e.Subscribe()
 	other, stopOther := e.Subscribe()
 	defer stopOther()
-	_, err := e.Do(t.Context(), queue("s", "x"))
-	require.NoError(t, err)
+	do(t, e, queue("s", "x"))
 	<-wake
 	<-other
 	stop()
-	_, err = e.Do(t.Context(), queue("s", "y"))
-	require.NoError(t, err)
+	do(t, e, queue("s", "y"))
 	<-other
 	require.Empty(t, wake)
-	_, err = e.Do(t.Context(), breaks(func() error { return errBroken }))
+	_, err := e.Do(t.Context(), breaks(func() error { return errBroken }))
 	require.ErrorIs(t, err, errBroken)
-	_, err = e.Do(t.Context(), engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }})
-	require.NoError(t, err)
+	do(t, e, engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }})
 	require.Empty(t, other, "somebody was told of a change that did not happen")
 }
 

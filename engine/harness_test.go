@@ -4,11 +4,14 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"waybill/core"
 	"waybill/core/instruction"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
 	"waybill/test/teststore"
@@ -162,4 +165,76 @@ func events(t *testing.T, e *engine.Engine) []store.Event {
 		return err
 	}))
 	return all
+}
+
+// requireRefused asserts that a change is refused.
+func requireRefused(t *testing.T, e *engine.Engine, c engine.Change, kind core.RefusalKind) {
+	t.Helper()
+	_, err := e.Do(t.Context(), c)
+	var refusal *core.Refusal
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, kind, refusal.Kind)
+}
+
+// A taskFixture creates, claims and finishes tasks.
+type taskFixture struct {
+	t *testing.T
+	e *engine.Engine
+}
+
+func newTaskFixture(t *testing.T) *taskFixture {
+	t.Helper()
+	return &taskFixture{t, start(t, newHookedStore(t))}
+}
+
+func (f *taskFixture) apply(fn func(tx *engine.Tx) (any, error)) any {
+	f.t.Helper()
+	return do(f.t, f.e, engine.Change{Apply: fn})
+}
+
+// create creates a task; its prompt is x, and it has one attempt unless the spec says otherwise.
+func (f *taskFixture) create(spec task.Spec, dependsOn ...string) string {
+	f.t.Helper()
+	spec.Prompt, spec.MaxAttempts = "x", max(1, spec.MaxAttempts)
+	return f.apply(func(tx *engine.Tx) (any, error) {
+		t, err := tx.CreateTask(spec, dependsOn)
+		return t.ID, err
+	}).(string)
+}
+
+func (f *taskFixture) claim(length time.Duration) engine.Claimed {
+	f.t.Helper()
+	return f.apply(func(tx *engine.Tx) (any, error) {
+		return tx.ClaimTask(engine.Claim{Worker: "w", Length: length.Microseconds()})
+	}).(engine.Claimed)
+}
+
+func (f *taskFixture) finish(c engine.Claimed, report task.Finish) task.Task {
+	f.t.Helper()
+	report.Token = c.Lease.Token
+	return f.apply(func(tx *engine.Tx) (any, error) {
+		r, err := tx.FinishAttempt(c.Task.ID, report)
+		return r.Task, err
+	}).(task.Task)
+}
+
+// end claims the oldest ready task, which must be the given one, and finishes it.
+func (f *taskFixture) end(id string, report task.Finish) task.Task {
+	f.t.Helper()
+	c := f.claim(time.Hour)
+	require.Equal(f.t, id, c.Task.ID)
+	return f.finish(c, report)
+}
+
+// task returns a task, and what it waits for.
+func (f *taskFixture) task(id string) (found task.Task, holds []engine.Hold) {
+	f.t.Helper()
+	require.NoError(f.t, f.e.View(f.t.Context(), func(tx store.Tx) (err error) {
+		if found, _, err = tx.Task(id); err != nil {
+			return err
+		}
+		holds, err = engine.WaitsFor(tx, found)
+		return err
+	}))
+	return found, holds
 }

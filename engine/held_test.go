@@ -13,41 +13,16 @@ import (
 	"waybill/store"
 )
 
-// A taskFixture creates and ends dependent tasks.
-type taskFixture struct {
-	t *testing.T
-	e *engine.Engine
-}
-
-func (f *taskFixture) create(parent string, dependsOn ...string) string {
-	f.t.Helper()
-	return do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		t, err := tx.CreateTask(task.Spec{Prompt: "x", Parent: parent, MaxAttempts: 1}, dependsOn)
-		return t.ID, err
-	}}).(string)
-}
-
-// end claims the oldest ready task, which must be the given one, and ends it.
-func (f *taskFixture) end(id string, status task.AttemptStatus) {
-	f.t.Helper()
-	do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		c, err := tx.ClaimTask(engine.Claim{Worker: "w", Length: 1 << 40})
-		require.NoError(f.t, err)
-		require.Equal(f.t, id, c.Task.ID)
-		_, err = tx.FinishAttempt(id, task.Finish{Token: c.Lease.Token, Status: status})
-		return nil, err
-	}})
-}
-
-func (f *taskFixture) retry(id string) {
-	f.t.Helper()
-	do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.RetryTask(id, task.Model{}) }})
-}
+var (
+	completed   = task.Finish{Status: task.AttemptCompleted}
+	interrupted = task.Finish{Status: task.AttemptInterrupted}
+	ours        = task.Spec{Parent: "ses"}
+)
 
 // noticesOf returns and consumes the notices for a session.
 func (f *taskFixture) noticesOf(session string) []store.Notice {
 	f.t.Helper()
-	return do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+	return f.apply(func(tx *engine.Tx) (any, error) {
 		notices, err := tx.Notices(session, 0, 100)
 		for _, n := range notices {
 			if _, err := tx.Consume([]string{n.ID}); err != nil {
@@ -55,7 +30,7 @@ func (f *taskFixture) noticesOf(session string) []store.Notice {
 			}
 		}
 		return notices, err
-	}}).([]store.Notice)
+	}).([]store.Notice)
 }
 
 // summary returns the kind of a notice and its waiting tasks.
@@ -94,44 +69,44 @@ func (f *taskFixture) summaries(session string) []string {
 
 // The notice of a failed task names the tasks that it holds back, and the session is told that nothing continues.
 func TestEndThatHoldsOthersBackSaysSo(t *testing.T) {
-	f := &taskFixture{t, start(t, newHookedStore(t))}
-	first, beside := f.create("ses"), f.create("ses")
-	second := f.create("ses", first, beside)
-	third := f.create("ses", second)
-	f.create("other", first)
-	f.end(first, task.AttemptInterrupted)
+	f := newTaskFixture(t)
+	first, beside := f.create(ours), f.create(ours)
+	second := f.create(ours, first, beside)
+	third := f.create(ours, second)
+	f.create(task.Spec{Parent: "other"}, first)
+	f.end(first, interrupted)
 	notices := f.noticesOf("ses")
 	require.Len(t, notices, 1)
 	require.Equal(t, "task.finished holds back 2 named 2 in progress 1", summary(t, notices[0]))
 	require.Contains(t, notices[0].Text, "; 2 tasks wait for it: "+second+", tsk_")
 	require.Empty(t, f.noticesOf("other"))
 
-	f.end(beside, task.AttemptCompleted)
+	f.end(beside, completed)
 	notices = f.noticesOf("ses")
 	require.Equal(t, "task.finished in progress 0", summary(t, notices[0]))
 	require.Equal(t, "tasks.all_finished held back 2", summary(t, notices[1]))
 	require.Equal(t, "all 2 tasks of session ses are over: 1 complete, 1 not; 2 more wait for a task that did not complete\n"+
 		"- task "+first+` "x": ERROR (interrupted)`+"\n- task "+beside+` "x": COMPLETE`, notices[1].Text)
 
-	f.retry(first) // and all goes on
-	f.end(first, task.AttemptCompleted)
+	f.apply(func(tx *engine.Tx) (any, error) { return tx.RetryTask(first, task.Model{}) }) // and all goes on
+	f.end(first, completed)
 	require.Equal(t, []string{"task.finished in progress 2"}, f.summaries("ses"))
-	f.end(second, task.AttemptCompleted)
+	f.end(second, completed)
 	require.Equal(t, []string{"task.finished in progress 1"}, f.summaries("ses"))
-	f.end(third, task.AttemptCompleted)
+	f.end(third, completed)
 	require.Equal(t, []string{"task.finished in progress 0", "tasks.all_finished"}, f.summaries("ses"))
 }
 
 func TestLastNoticeOfASessionHasALineForEachTask(t *testing.T) {
-	f := &taskFixture{t, start(t, newHookedStore(t))}
+	f := newTaskFixture(t)
 	var ids []string
 	for range 23 {
-		ids = append(ids, f.create("ses"))
+		ids = append(ids, f.create(ours))
 	}
-	f.create("other")
-	f.end(ids[0], task.AttemptInterrupted)
+	f.create(task.Spec{Parent: "other"})
+	f.end(ids[0], interrupted)
 	for _, id := range ids[1:] {
-		f.end(id, task.AttemptCompleted)
+		f.end(id, completed)
 	}
 	notices := f.noticesOf("ses")
 	last := notices[len(notices)-1]
@@ -159,12 +134,12 @@ func TestLastNoticeOfASessionHasALineForEachTask(t *testing.T) {
 }
 
 func TestNoticeNamesTwentyOfThoseHeldBack(t *testing.T) {
-	f := &taskFixture{t, start(t, newHookedStore(t))}
-	first := f.create("ses")
+	f := newTaskFixture(t)
+	first := f.create(ours)
 	for range 25 {
-		f.create("ses", first)
+		f.create(ours, first)
 	}
-	f.end(first, task.AttemptInterrupted)
+	f.end(first, interrupted)
 	notices := f.noticesOf("ses")
 	require.Equal(t, "task.finished holds back 25 named 20 in progress 0", summary(t, notices[0]))
 	require.Contains(t, notices[0].Text, "; 25 tasks wait for it: ")
@@ -173,28 +148,18 @@ func TestNoticeNamesTwentyOfThoseHeldBack(t *testing.T) {
 
 // A list must not read all of five hundred dependencies of a task.
 func TestTwentyDependenciesAreNamed(t *testing.T) {
-	f := &taskFixture{t, start(t, newHookedStore(t))}
+	f := newTaskFixture(t)
 	var all []string
 	for range 30 {
-		all = append(all, f.create(""))
+		all = append(all, f.create(task.Spec{}))
 	}
-	id := f.create("", all...)
+	id := f.create(task.Spec{}, all...)
 	for n := range 12 {
-		holds := f.holdsOf(id)
+		_, holds := f.task(id)
 		require.Len(t, holds, min(20, 30-n))
 		require.Equal(t, all[n], holds[0].TaskID)
-		f.end(all[n], task.AttemptCompleted)
+		f.end(all[n], completed)
 	}
-	require.Len(t, f.holdsOf(id), 18)
-}
-
-func (f *taskFixture) holdsOf(id string) (holds []engine.Hold) {
-	f.t.Helper()
-	require.NoError(f.t, f.e.View(f.t.Context(), func(tx store.Tx) error {
-		task, _, err := tx.Task(id)
-		require.NoError(f.t, err)
-		holds, err = engine.WaitsFor(tx, task)
-		return err
-	}))
-	return holds
+	_, holds := f.task(id)
+	require.Len(t, holds, 18)
 }

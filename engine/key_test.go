@@ -21,17 +21,6 @@ func keyed(key, fingerprint string, c engine.Change) engine.Change {
 	return c
 }
 
-func TestSameKeyWithAnotherFingerprintIsRefused(t *testing.T) {
-	e := start(t, newHookedStore(t))
-	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
-	require.NoError(t, err)
-	_, err = e.Do(t.Context(), keyed("k", "g", queue("s", "y")))
-	var refusal *core.Refusal
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, core.KeyReused, refusal.Kind)
-	require.Equal(t, []string{"x"}, contents(t, e))
-}
-
 func TestFailuresAreNotRemembered(t *testing.T) {
 	e := start(t, newHookedStore(t))
 	for name, failing := range map[string]engine.Change{
@@ -41,9 +30,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 	} {
 		_, err := e.Do(t.Context(), keyed(name, "f", failing))
 		require.Error(t, err)
-		result, err := e.Do(t.Context(), keyed(name, "another one", queue("s", name)))
-		require.NoError(t, err, "the key of a change that was %s is taken", name)
-		require.Equal(t, name, result)
+		require.Equal(t, name, do(t, e, keyed(name, "another one", queue("s", name))), "its key is taken")
 	}
 }
 
@@ -57,17 +44,16 @@ func TestAnswerThatCannotBeRememberedIsNotApplied(t *testing.T) {
 	require.Empty(t, contents(t, e))
 }
 
+// The same key is the same answer, also in the next process, and another change with it is refused.
 func TestKeyOutlivesTheProcess(t *testing.T) {
 	st := newHookedStore(t)
 	e := build(t, engine.Options{Open: open(st)})
 	stop := runEngine(t, e)
-	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
-	require.NoError(t, err)
+	do(t, e, keyed("k", "f", queue("s", "x")))
 	stop()
 	e = start(t, st)
-	again, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
-	require.NoError(t, err)
-	require.Equal(t, engine.Replay{JSON: `"x"`}, again)
+	require.Equal(t, engine.Replay{JSON: `"x"`}, do(t, e, keyed("k", "f", queue("s", "x"))))
+	requireRefused(t, e, keyed("k", "g", queue("s", "y")), core.KeyReused)
 	require.Equal(t, []string{"x"}, contents(t, e))
 }
 
@@ -82,11 +68,13 @@ func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
 				in, err := tx.Queue(instruction.Instruction{Session: "s", Content: "x"})
 				return in.ID, err
 			}}))
-			switch r := result.(type) {
-			case engine.Replay:
-				answers <- r.JSON
-			default:
-				answers <- fmt.Sprintf("%q%s", r, refusalText(err))
+			if again, ok := result.(engine.Replay); ok {
+				answers <- again.JSON
+			} else {
+				answers <- fmt.Sprintf("%q", result)
+			}
+			if err != nil {
+				t.Error(err)
 			}
 		}()
 	}
@@ -97,41 +85,6 @@ func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
 	}
 	require.EqualValues(t, 1, applied.Load())
 	require.Equal(t, []string{"x"}, contents(t, e))
-}
-
-// refusalText returns the text of an unexpected error.
-func refusalText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return " " + err.Error()
-}
-
-func TestReplayIsNotWaitedFor(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, waitTimeout, elapsed())
-		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, waitTimeout, elapsed())
-	})
-}
-
-// The answer is stored even if the wait ends during the last commit.
-func TestAnswerOfAWaitThatEndsDuringTheCommitIsRemembered(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := newHookedStore(t)
-		st.after = func(n int) {
-			if n == 1 {
-				time.Sleep(waitTimeout)
-			}
-		}
-		e := start(t, st)
-		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, waitTimeout, elapsed())
-		do(t, e, queue("s", "x"))
-		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
-	})
 }
 
 func TestWaitersWithOneKeyGetOneAnswer(t *testing.T) {

@@ -18,12 +18,13 @@ import (
 	"waybill/store"
 )
 
-// storeWithRuns returns a store with the given runs.
-func storeWithRuns(t *testing.T, runs ...string) *hookedStore {
+// storeWithRuns returns a store with the runs run_0 to run_n-1.
+func storeWithRuns(t *testing.T, n int) *hookedStore {
 	t.Helper()
 	st := newHookedStore(t)
 	require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
-		for _, id := range runs {
+		for i := range n {
+			id := fmt.Sprint("run_", i)
 			run, _ := run.Start(id, "tasks.md", id, "", coretest.Policy(), 1)
 			require.NoError(t, tx.PutRun(run))
 		}
@@ -32,145 +33,161 @@ func storeWithRuns(t *testing.T, runs ...string) *hookedStore {
 	return st
 }
 
-// givenPrompt returns a prompt with a time that is too recent for pruning.
-func givenPrompt(run string, at core.Instant, text string) store.Prompt {
+// givenPrompt returns a prompt of the run with that number, and a time that is too recent for pruning.
+func givenPrompt(run int, at core.Instant, text string) store.Prompt {
 	now := core.Instant(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())
-	return store.Prompt{RunID: run, Role: core.Worker, At: now + at, Version: "1", Cursor: "c", Tokens: 3, Text: text}
+	return store.Prompt{RunID: fmt.Sprint("run_", run), Role: core.Worker, At: now + at, Version: "1", Cursor: "c", Tokens: 3, Text: text}
 }
 
-// requireLastPrompt checks the last prompt of an engine.
-func requireLastPrompt(t *testing.T, e *engine.Engine, want store.Prompt) {
-	t.Helper()
-	got, ok, err := e.LastPrompt(t.Context(), want.RunID, want.Role)
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, want, got)
+// A promptFixture keeps prompts in fake time, on a store that a test may let fail.
+type promptFixture struct {
+	t  *testing.T
+	st *hookedStore
+	e  *engine.Engine
 }
 
-// requireStoredPrompt checks the last prompt in the store.
-func requireStoredPrompt(t *testing.T, st store.Store, want store.Prompt) {
+func withPrompts(t *testing.T, runs int, test func(t *testing.T, f *promptFixture)) {
 	t.Helper()
-	require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
-		got, ok, err := tx.Prompt(want.RunID, want.Role)
-		require.True(t, ok)
-		require.Equal(t, want, got)
+	synctest.Test(t, func(t *testing.T) {
+		st := storeWithRuns(t, runs)
+		test(t, &promptFixture{t, st, start(t, st)})
+	})
+}
+
+// pause lets what is kept go to the store.
+func (f *promptFixture) pause() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// requireLast checks the last prompt of the engine.
+func (f *promptFixture) requireLast(want store.Prompt) {
+	f.t.Helper()
+	got, ok, err := f.e.LastPrompt(f.t.Context(), want.RunID, want.Role)
+	require.NoError(f.t, err)
+	require.True(f.t, ok)
+	require.Equal(f.t, want, got)
+}
+
+// requireStored checks the last prompt of a run in the store, which is none if it has no text.
+func (f *promptFixture) requireStored(want store.Prompt) {
+	f.t.Helper()
+	require.NoError(f.t, f.st.View(f.t.Context(), func(tx store.Tx) error {
+		got, ok, err := tx.Prompt(want.RunID, core.Worker)
+		require.Equal(f.t, want.At != 0, ok)
+		if ok {
+			require.Equal(f.t, want, got)
+		}
 		return err
 	}))
 }
 
-func requireNoStoredPrompt(t *testing.T, st store.Store, run string) {
-	t.Helper()
-	require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
-		_, ok, err := tx.Prompt(run, core.Worker)
-		require.False(t, ok)
-		return err
-	}))
+func (f *promptFixture) requireTally(n int64) {
+	f.t.Helper()
+	for _, run := range []string{"run_0", ""} {
+		counts, err := f.e.Tallies(f.t.Context(), run)
+		require.NoError(f.t, err)
+		require.Equal(f.t, n, counts[engine.TallyPrompts], "of %q", run)
+	}
 }
 
 // Keeping prompts costs one commit for all of them.
 func TestLastPromptsAreStoredTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_1", "run_2")
-		e := build(t, engine.Options{Open: open(st)})
-		stop := runEngine(t, e)
-		_, ok, err := e.LastPrompt(t.Context(), "run_1", core.Worker)
+		f := &promptFixture{t: t, st: storeWithRuns(t, 2)}
+		f.e = build(t, engine.Options{Open: open(f.st)})
+		stop := runEngine(t, f.e)
+		_, ok, err := f.e.LastPrompt(t.Context(), "run_0", core.Worker)
 		require.NoError(t, err)
 		require.False(t, ok)
-
-		_, err = e.Do(t.Context(), queue("default", "look")) // and what is old is looked for
-		require.NoError(t, err)
+		do(t, f.e, queue("default", "look")) // and what is old is looked for
 		synctest.Wait()
-		before := st.number()
-		first, newest, other := givenPrompt("run_1", 1, "first"), givenPrompt("run_1", 3, "newest"), givenPrompt("run_2", 2, "other")
-		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 3})
-		for _, p := range []store.Prompt{first, newest, other} {
-			e.KeepPrompt(p)
+		before := f.st.number()
+		newest, other := givenPrompt(0, 3, "newest"), givenPrompt(1, 2, "other")
+		f.e.Tally("run_0", store.Tally{Name: engine.TallyPrompts, N: 3})
+		for _, p := range []store.Prompt{givenPrompt(0, 1, "first"), newest, other} {
+			f.e.KeepPrompt(p)
 		}
-		requireLastPrompt(t, e, newest)
-		requireNoStoredPrompt(t, st, "run_1")
-		require.Equal(t, before, st.number())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, before+2, st.number(), "one commit for all prompts, behind that of the counts")
+		f.requireLast(newest)
+		f.requireStored(store.Prompt{RunID: "run_0"})
+		require.Equal(t, before, f.st.number())
+		f.pause()
+		require.Equal(t, before+2, f.st.number(), "one commit for all prompts, behind that of the counts")
 		for _, p := range []store.Prompt{newest, other} {
-			requireStoredPrompt(t, st, p)
-			requireLastPrompt(t, e, p)
+			f.requireStored(p)
+			f.requireLast(p)
 		}
-
-		last := givenPrompt("run_1", 4, "last")
-		e.KeepPrompt(last)
-		requireLastPrompt(t, e, last)
-		requireStoredPrompt(t, st, newest)
+		last := givenPrompt(0, 4, "last")
+		f.e.KeepPrompt(last)
+		f.requireLast(last)
+		f.requireStored(newest)
 		stop()
-		requireStoredPrompt(t, st, last)
+		f.requireStored(last)
 	})
 }
 
 // A store without writes causes no error: the prompt stays in memory and is not tried again.
 func TestLastPromptOfAStoreThatTakesNoWrites(t *testing.T) {
 	for _, kind := range []store.Kind{store.Full, store.ReadOnly} {
-		synctest.Test(t, func(t *testing.T) {
-			st := storeWithRuns(t, "run_1", "run_2")
-			refused := true
-			st.before = func(int) error {
-				if refused {
-					return &store.Error{Kind: kind, Message: "no"}
-				}
-				return nil
-			}
-			e := start(t, st)
-			lost, kept := givenPrompt("run_1", 1, "lost"), givenPrompt("run_2", 2, "kept")
-			e.KeepPrompt(lost)
-			time.Sleep(time.Second)
-			synctest.Wait()
-			require.Equal(t, 1, st.number())
-			requireLastPrompt(t, e, lost)
-			refused = false
-			e.KeepPrompt(kept)
-			time.Sleep(time.Second)
-			synctest.Wait()
-			requireStoredPrompt(t, st, kept)
-			requireNoStoredPrompt(t, st, "run_1")
-			requireLastPrompt(t, e, lost)
+		withPrompts(t, 2, func(t *testing.T, f *promptFixture) {
+			fault := error(&store.Error{Kind: kind, Message: "no"})
+			f.st.before = func(int) error { return fault }
+			lost, kept := givenPrompt(0, 1, "lost"), givenPrompt(1, 2, "kept")
+			f.e.KeepPrompt(lost)
+			f.pause()
+			require.Equal(t, 1, f.st.number())
+			f.requireLast(lost)
+			fault = nil
+			f.e.KeepPrompt(kept)
+			f.pause()
+			f.requireStored(kept)
+			f.requireStored(store.Prompt{RunID: "run_0"})
+			f.requireLast(lost)
 		})
 	}
 }
 
-// The last prompt is decided by the order of calls, not by the clock.
-func TestLastPromptWhenTheClockIsSetBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_1")
-		e := start(t, st)
-		e.KeepPrompt(givenPrompt("run_1", 100, "before"))
-		behind := givenPrompt("run_1", 50, "behind")
-		e.KeepPrompt(behind)
-		requireLastPrompt(t, e, behind)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, behind)
+// The last prompt is decided by the order of calls, not by the clock. One that is too large is kept without its text; an
+// invalid one is not kept.
+func TestLastPromptIsThatOfTheLastCall(t *testing.T) {
+	withPrompts(t, 1, func(t *testing.T, f *promptFixture) {
+		f.e.KeepPrompt(givenPrompt(0, 100, "before"))
+		behind := givenPrompt(0, 50, "behind")
+		f.e.KeepPrompt(behind)
+		f.requireLast(behind)
+		f.pause()
+		f.requireStored(behind)
+		large := givenPrompt(0, 2, strings.Repeat("x", store.MaxPromptText+1))
+		f.e.KeepPrompt(large)
+		large.Text = ""
+		f.requireLast(large)
+		strange := givenPrompt(0, 3, "strange")
+		strange.Role = 0
+		f.e.KeepPrompt(strange)
+		f.pause()
+		f.requireStored(large)
 	})
 }
 
 // If the disk has no room for a prompt, nothing else is lost.
 func TestPromptWithoutRoomTakesNothingWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := fullStore{storeWithRuns(t, "run_1")}
-		e := start(t, st)
-		release := blockEngine(t, e)
-		before := submit(t.Context(), e, queue("default", "before"))
-		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 1})
-		large := givenPrompt("run_1", 1, "large")
-		e.KeepPrompt(large)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		behind := submit(t.Context(), e, queue("default", "behind"))
+		st := fullStore{storeWithRuns(t, 1)}
+		f := &promptFixture{t, st.hookedStore, start(t, st)}
+		release := blockEngine(t, f.e)
+		before := submit(t.Context(), f.e, queue("default", "before"))
+		f.e.Tally("run_0", store.Tally{Name: engine.TallyPrompts, N: 1})
+		large := givenPrompt(0, 1, "large")
+		f.e.KeepPrompt(large)
+		f.pause()
+		behind := submit(t.Context(), f.e, queue("default", "behind"))
 		release()
 		require.NoError(t, (<-before).err)
 		require.NoError(t, (<-behind).err)
-		requireNoStoredPrompt(t, st, "run_1")
-		requireLastPrompt(t, e, large)
+		f.requireStored(store.Prompt{RunID: "run_0"})
+		f.requireLast(large)
 		require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
-			counts, err := tx.Tallies("run_1")
+			counts, err := tx.Tallies("run_0")
 			require.Equal(t, []store.Tally{{Name: engine.TallyPrompts, N: 1}}, counts)
 			return err
 		}))
@@ -183,10 +200,7 @@ type fullStore struct{ *hookedStore }
 func (s fullStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.hookedStore.Update(ctx, func(tx store.Tx) error {
 		cramped := &fullTx{Tx: tx}
-		if err := fn(cramped); err != nil {
-			return err
-		}
-		return cramped.fault
+		return errors.Join(fn(cramped), cramped.fault)
 	})
 }
 
@@ -202,100 +216,65 @@ func (tx *fullTx) PutPrompt(p store.Prompt) error {
 
 // A prompt kept while an older one is being stored is not lost.
 func TestLastPromptWhileAnotherIsStored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_1")
-		older, newer := givenPrompt("run_1", 1, "older"), givenPrompt("run_1", 2, "newer")
-		var e *engine.Engine
-		st.after = func(n int) {
+	withPrompts(t, 1, func(t *testing.T, f *promptFixture) {
+		older, newer := givenPrompt(0, 1, "older"), givenPrompt(0, 2, "newer")
+		f.st.after = func(n int) {
 			if n == 1 {
-				e.KeepPrompt(newer)
+				f.e.KeepPrompt(newer)
 			}
 		}
-		e = start(t, st)
-		e.KeepPrompt(older)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, older)
-		requireLastPrompt(t, e, newer)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, newer)
-	})
-}
-
-// A prompt that is too large is kept without its text. An invalid prompt is not kept and does not affect the counts.
-func TestLastPromptWithinLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_1")
-		e := start(t, st)
-		e.KeepPrompt(givenPrompt("run_1", 1, "small"))
-		large := givenPrompt("run_1", 2, strings.Repeat("x", store.MaxPromptText+1))
-		e.KeepPrompt(large)
-		large.Text = ""
-		requireLastPrompt(t, e, large)
-		strange := givenPrompt("run_1", 3, "strange")
-		strange.Role = 0
-		e.KeepPrompt(strange)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, large)
+		f.e.KeepPrompt(older)
+		f.pause()
+		f.requireStored(older)
+		f.requireLast(newer)
+		f.pause()
+		f.requireStored(newer)
 	})
 }
 
 // Prompts of many runs are kept until they are stored.
 func TestManyPromptsWithinTheirPauseAreAllKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ids := make([]string, 500)
-		for n := range ids {
-			ids[n] = fmt.Sprint("run_", n)
+	const many = 500
+	withPrompts(t, many, func(t *testing.T, f *promptFixture) {
+		f.e.KeepPrompt(givenPrompt(0, 1, "older"))
+		f.pause()
+		f.requireStored(givenPrompt(0, 1, "older"))
+		for n := range many {
+			f.e.KeepPrompt(givenPrompt(n, core.Instant(n+2), "newest"))
 		}
-		st := storeWithRuns(t, ids...)
-		e := start(t, st)
-		e.KeepPrompt(givenPrompt(ids[0], 1, "older"))
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, givenPrompt(ids[0], 1, "older"))
-		newest := func(n int) store.Prompt { return givenPrompt(ids[n], core.Instant(n+2), "newest") }
-		for n := range ids {
-			e.KeepPrompt(newest(n))
+		for n := range many {
+			f.requireLast(givenPrompt(n, core.Instant(n+2), "newest"))
 		}
-		for n := range ids {
-			requireLastPrompt(t, e, newest(n))
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		for n := range ids {
-			requireStoredPrompt(t, st, newest(n))
+		f.pause()
+		for n := range many {
+			f.requireStored(givenPrompt(n, core.Instant(n+2), "newest"))
 		}
 	})
 }
 
 // An older stored prompt is not returned in place of one whose text was dropped from memory.
 func TestNoStoredPromptPassesForOneWhoseTextIsForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_0")
-		older := givenPrompt("run_0", 1, "older")
-		require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error { return tx.PutPrompt(older) }))
-		st.before = func(int) error { return errors.New("no") }
-		e := start(t, st)
-		text := strings.Repeat("x", store.MaxPromptText)
-		given := func(n int) store.Prompt { return givenPrompt(fmt.Sprint("run_", n), core.Instant(n+2), text) }
+	withPrompts(t, 1, func(t *testing.T, f *promptFixture) {
+		older := givenPrompt(0, 1, "older")
+		require.NoError(t, f.st.Store.Update(t.Context(), func(tx store.Tx) error { return tx.PutPrompt(older) }))
+		f.st.before = func(int) error { return errBroken }
 		const all, fit = 70, 63 // of 64 MiB, with their cursors
+		text := strings.Repeat("x", store.MaxPromptText)
+		given := func(n int) store.Prompt { return givenPrompt(n, core.Instant(n+2), text) }
 		for n := range all {
-			e.KeepPrompt(given(n))
+			f.e.KeepPrompt(given(n))
 		}
+		forgotten := given(0)
+		forgotten.Text, forgotten.Cursor = "", ""
 		for n := range all {
 			want := given(n)
 			if n < all-fit {
 				want.Text, want.Cursor = "", ""
 			}
-			requireLastPrompt(t, e, want)
+			f.requireLast(want)
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		requireStoredPrompt(t, st, older)
-		requireLastPrompt(t, e, store.Prompt{
-			RunID: "run_0", Role: core.Worker, At: given(0).At, Version: "1", Tokens: 3,
-		})
+		f.pause()
+		f.requireStored(older)
+		f.requireLast(forgotten)
 	})
 }

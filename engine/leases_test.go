@@ -108,18 +108,17 @@ func (p *gatedStore) setChecks(on bool) {
 
 // A leaseHarness is an engine in fake time with an adjustable wall clock.
 type leaseHarness struct {
-	t       *testing.T
-	st      *gatedStore
-	e       *engine.Engine // the process that makes the calls
-	claims  []engine.Claimed
-	shift   atomic.Int64 // of the wall clock
-	failing atomic.Bool  // the store refuses updates
+	taskFixture // of the process that makes the calls
+	st          *gatedStore
+	claims      []engine.Claimed
+	shift       atomic.Int64 // of the wall clock
+	failing     atomic.Bool  // the store refuses updates
 }
 
 func withLeaseHarness(t *testing.T, test func(t *testing.T, h *leaseHarness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &leaseHarness{t: t, st: &gatedStore{hookedStore: newHookedStore(t)}}
+		h := &leaseHarness{taskFixture: taskFixture{t: t}, st: &gatedStore{hookedStore: newHookedStore(t)}}
 		h.st.before = func(int) error {
 			if h.failing.Load() {
 				return &store.Error{Kind: store.IO, Message: "a bad moment"}
@@ -159,7 +158,7 @@ func (h *leaseHarness) play(script string) {
 		switch words[0] {
 		case "claim":
 			for range n {
-				h.create(2)
+				h.create(task.Spec{MaxAttempts: 2})
 				h.claims = append(h.claims, h.claim(length))
 			}
 		case "poll":
@@ -201,28 +200,6 @@ func (h *leaseHarness) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-func (h *leaseHarness) apply(fn func(tx *engine.Tx) (any, error)) any {
-	h.t.Helper()
-	return do(h.t, h.e, engine.Change{Apply: fn})
-}
-
-// create creates a task with that many attempts.
-func (h *leaseHarness) create(attempts int) string {
-	h.t.Helper()
-	return h.apply(func(tx *engine.Tx) (any, error) {
-		t, err := tx.CreateTask(task.Spec{Prompt: "x", MaxAttempts: attempts}, nil)
-		return t.ID, err
-	}).(string)
-}
-
-// claim claims a task with that lease.
-func (h *leaseHarness) claim(lease time.Duration) engine.Claimed {
-	h.t.Helper()
-	return h.apply(func(tx *engine.Tx) (any, error) {
-		return tx.ClaimTask(engine.Claim{Worker: "w", Length: lease.Microseconds()})
-	}).(engine.Claimed)
-}
-
 func (h *leaseHarness) beat(c engine.Claimed, length time.Duration) engine.Reported {
 	h.t.Helper()
 	return h.apply(func(tx *engine.Tx) (any, error) {
@@ -250,15 +227,12 @@ func (h *leaseHarness) countLost() (n int) {
 
 func TestExpiredLeaseUsesUpAnAttempt(t *testing.T) {
 	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
+		id := h.create(task.Spec{MaxAttempts: 2})
 		for _, want := range []string{"QUEUED 2 retry", "ERROR 2 retry"} {
 			h.claim(time.Minute)
 			h.sleep(time.Minute)
-			require.NoError(t, h.e.View(t.Context(), func(tx store.Tx) error {
-				got, _, err := tx.Task(id)
-				require.Equal(t, want, fmt.Sprint(got.Status(), " ", got.Current.Number, " ", got.Current.Cause))
-				return err
-			}))
+			got, _ := h.task(id)
+			require.Equal(t, want, fmt.Sprint(got.Status(), " ", got.Current.Number, " ", got.Current.Cause))
 		}
 	})
 }
@@ -266,7 +240,7 @@ func TestExpiredLeaseUsesUpAnAttempt(t *testing.T) {
 // Without leases, neither time nor unrelated changes cause a check.
 func TestWatchRestsWhileThereIsNoLease(t *testing.T) {
 	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(1)
+		h.create(task.Spec{})
 		h.sleep(time.Second)
 		rest := func() {
 			t.Helper()
@@ -283,9 +257,7 @@ func TestWatchRestsWhileThereIsNoLease(t *testing.T) {
 		before := h.st.readings()
 		h.sleep(10 * time.Second)
 		require.Greater(t, h.st.readings(), before+5, "it does not watch")
-		h.apply(func(tx *engine.Tx) (any, error) {
-			return tx.FinishAttempt(id, task.Finish{Token: c.Lease.Token, Status: task.AttemptCompleted})
-		})
+		h.finish(c, completed)
 		h.sleep(2 * time.Second)
 		rest()
 	})
@@ -295,7 +267,7 @@ func TestWatchRestsWhileThereIsNoLease(t *testing.T) {
 func TestWaitingClaimIsAnsweredWhenATaskIsReady(t *testing.T) {
 	for _, added := range []bool{false, true} {
 		withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-			want, after := h.create(2), 10500*time.Millisecond
+			want, after := h.create(task.Spec{MaxAttempts: 2}), 10500*time.Millisecond
 			h.claim(after)
 			began := time.Now()
 			var last engine.Claimed
@@ -312,7 +284,7 @@ func TestWaitingClaimIsAnsweredWhenATaskIsReady(t *testing.T) {
 				other := build(t, engine.Options{Open: open(h.st.hookedStore)})
 				runEngine(t, other)
 				h.e, after = other, 0
-				want = h.create(1)
+				want = h.create(task.Spec{MaxAttempts: 1})
 				h.st.changed <- struct{}{}
 			}
 			require.Equal(t, outcome{result: want}, <-done)
@@ -335,7 +307,7 @@ func TestLeaseErrorIsLoggedOnce(t *testing.T) {
 		var log bytes.Buffer
 		e := build(t, engine.Options{Open: open(st), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		runEngine(t, e)
-		h := &leaseHarness{t: t, st: &gatedStore{hookedStore: st}, e: e}
+		h := &leaseHarness{taskFixture: taskFixture{t, e}, st: &gatedStore{hookedStore: st}}
 		h.play("claim 1 1s")
 		fault.Store(&store.Error{Kind: store.ReadOnly, Message: "it is read-only"})
 		h.sleep(time.Second)

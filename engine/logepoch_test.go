@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
 )
@@ -62,18 +63,18 @@ func TestPlanIsRecordedAgainInAReplacedLog(t *testing.T) {
 // The last prompt of a run in the replaced log is not returned for a run of the new log.
 func TestLastPromptOfAReplacedLogIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := storeWithRuns(t, "run_1")
+		st := storeWithRuns(t, 1)
 		require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
-			_, err := tx.Append(store.Event{Type: core.RunStarted, Subject: "run_1", At: 1, Data: "{}"})
+			_, err := tx.Append(store.Event{Type: core.RunStarted, Subject: "run_0", At: 1, Data: "{}"})
 			return err
 		}))
 		e := build(t, engine.Options{Open: open(st)})
 		runEngine(t, e)
 		require.Empty(t, contents(t, e)) // opens it
 		synctest.Wait()
-		e.KeepPrompt(givenPrompt("run_1", 2, "of the log that is gone"))
-		replaceStore(st, storeWithRuns(t, "run_1").Store)
-		_, ok, err := e.LastPrompt(t.Context(), "run_1", core.Worker)
+		e.KeepPrompt(givenPrompt(0, 2, "of the log that is gone"))
+		replaceStore(st, storeWithRuns(t, 1).Store)
+		_, ok, err := e.LastPrompt(t.Context(), "run_0", core.Worker)
 		require.NoError(t, err)
 		require.False(t, ok)
 	})
@@ -84,7 +85,7 @@ func TestRestoreEndsNoLeaseOfAnActiveWorker(t *testing.T) {
 	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
 		h.play("claim 1 10s")
 		copied := copied(t, h.st.Store)
-		h.create(1) // an event, by which the logs differ
+		h.create(task.Spec{}) // an event, by which the logs differ
 		h.play(strings.Repeat("sleep 9s; beat 10s; ", 9) + "sleep 9s; beat 10s")
 		replaceStore(h.st.hookedStore, copied)
 		h.play("sleep 4s; lost 0; beat 10s; sleep 9s; lost 0; sleep 1m; lost 1")

@@ -166,9 +166,9 @@ func TestStatsTellOfPlansThatCannotBeRead(t *testing.T) {
 }
 
 func TestStatsSpreadPrompts(t *testing.T) {
-	e := start(t, storeWithRuns(t, "run_1"))
-	e.KeepPrompt(givenPrompt("run_1", 1, strings.Repeat("a", 1024)))
-	e.KeepPrompt(givenPrompt("run_1", 2, strings.Repeat("a", 300_000)))
+	e := start(t, storeWithRuns(t, 1))
+	e.KeepPrompt(givenPrompt(0, 1, strings.Repeat("a", 1024)))
+	e.KeepPrompt(givenPrompt(0, 2, strings.Repeat("a", 300_000)))
 	got := e.Stats().PromptBytes
 	require.EqualValues(t, 2, got.Count)
 	require.EqualValues(t, 301_024, got.Sum)

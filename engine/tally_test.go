@@ -13,49 +13,37 @@ import (
 	"waybill/store"
 )
 
-func requireTally(t *testing.T, e *engine.Engine, n int64) {
-	t.Helper()
-	for _, run := range []string{"run_1", ""} {
-		counts, err := e.Tallies(t.Context(), run)
-		require.NoError(t, err)
-		require.Equal(t, n, counts[engine.TallyPrompts], "of %q", run)
-	}
-}
-
 // The sums include counts that are being stored.
 func TestCountsThatAreOnTheirWayToTheStoreAreInTheSums(t *testing.T) {
 	for _, committed := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			free := make(chan struct{})
-			st := storeWithRuns(t, "run_1")
+		withPrompts(t, 1, func(t *testing.T, f *promptFixture) {
+			free, e := make(chan struct{}), f.e
 			if committed {
-				st.after = func(int) { <-free }
+				f.st.after = func(int) { <-free }
 			} else {
-				st.before = func(int) error { <-free; return nil }
+				f.st.before = func(int) error { <-free; return nil }
 			}
-			e := start(t, st)
 			one := store.Tally{Name: engine.TallyPrompts, N: 1}
-			e.Tally("run_1", one)
-			requireTally(t, e, 1)
-			time.Sleep(time.Second)
-			synctest.Wait() // now it is under way
-			e.Tally("run_1", one)
+			e.Tally("run_0", one)
+			f.requireTally(1)
+			f.pause() // now it is under way
+			e.Tally("run_0", one)
 			sum := make(chan int64, 1)
 			go func() { // ends when it has the sum
-				counts, _ := e.Tallies(context.WithoutCancel(t.Context()), "run_1")
+				counts, _ := e.Tallies(context.WithoutCancel(t.Context()), "run_0")
 				sum <- counts[engine.TallyPrompts]
 			}()
 			synctest.Wait()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			_, err := e.Tallies(ctx, "run_1")
+			_, err := e.Tallies(ctx, "run_0")
 			require.ErrorIs(t, err, context.Canceled)
 			waits := len(sum) == 0
 			close(free)
 			require.True(t, waits, "it was not known yet what is stored")
 			require.EqualValues(t, 2, <-sum)
 			time.Sleep(2 * time.Second)
-			requireTally(t, e, 2)
+			f.requireTally(2)
 		})
 	}
 }
@@ -78,49 +66,40 @@ func (s *slowStore) View(ctx context.Context, fn func(store.Tx) error) error {
 // Counts submitted during a read make it read again.
 func TestCountsThatGoTheirWayWhileTheStoreIsReadAreInTheSumsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &slowStore{hookedStore: storeWithRuns(t, "run_1")}
-		e := start(t, st)
-		requireTally(t, e, 0)
-		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 5})
+		st := &slowStore{hookedStore: storeWithRuns(t, 1)}
+		f := &promptFixture{t, st.hookedStore, start(t, st)}
+		f.requireTally(0)
+		f.e.Tally("run_0", store.Tally{Name: engine.TallyPrompts, N: 5})
 		st.slow.Store(true)
-		requireTally(t, e, 5)
+		f.requireTally(5)
 		require.False(t, st.slow.Load())
 	})
 }
 
 func TestCountsThatTheStoreRefusesAreKept(t *testing.T) {
 	for _, kind := range []store.Kind{store.Full, store.ReadOnly, store.IO} {
-		synctest.Test(t, func(t *testing.T) {
-			st := storeWithRuns(t, "run_1")
-			refused, outcome := true, store.NotApplied
-			st.before = func(int) error {
-				if refused {
-					return &store.Error{Kind: kind, Outcome: outcome, Message: "no"}
-				}
-				return nil
+		withPrompts(t, 1, func(t *testing.T, f *promptFixture) {
+			var fault error
+			f.st.before = func(int) error { return fault }
+			tally := func(want int64) {
+				t.Helper()
+				f.e.Tally("run_0", store.Tally{Name: engine.TallyPrompts, N: 2})
+				f.pause()
+				f.requireTally(want)
 			}
-			e := start(t, st)
-			tally := func() {
-				e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 2})
-				time.Sleep(time.Second)
-				synctest.Wait()
-			}
-			tally()
-			requireTally(t, e, 2)
-			tally()
-			requireTally(t, e, 4)
-			refused = false
-			tally()
-			requireTally(t, e, 6)
+			fault = &store.Error{Kind: kind, Outcome: store.NotApplied, Message: "no"}
+			tally(2)
+			tally(4)
+			fault = nil
+			tally(6)
 			time.Sleep(time.Minute)
-			require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
-				list, err := tx.Tallies("run_1")
+			require.NoError(t, f.e.View(t.Context(), func(tx store.Tx) error {
+				list, err := tx.Tallies("run_0")
 				require.Equal(t, []store.Tally{{Name: engine.TallyPrompts, N: 6}}, list)
 				return err
 			}))
-			refused, outcome = true, store.Unknown
-			tally()
-			requireTally(t, e, 6) // they may be stored, and none is counted twice
+			fault = &store.Error{Kind: kind, Outcome: store.Unknown, Message: "no"}
+			tally(6) // they may be stored, and none is counted twice
 		})
 	}
 }

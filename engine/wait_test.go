@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -71,135 +73,152 @@ func inFakeTime(t *testing.T, test func(t *testing.T, elapsed func() time.Durati
 	})
 }
 
-func TestWaitIsOverWhenTheSessionGetsSomething(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		mine, other := waits(t, t.Context(), e, next("s", 0)), waits(t, t.Context(), e, next("other", 0))
-		time.Sleep(time.Second)
-		do(t, e, queue("s", "x"))
-		require.Equal(t, outcome{result: []string{"x"}}, <-mine)
-		require.Equal(t, time.Second, elapsed())
-		require.Equal(t, outcome{result: []string{}}, <-other)
-		require.Equal(t, waitTimeout, elapsed())
-	})
-}
-
-// An instruction queued behind the wait in the same group ends the wait.
-func TestWaitIsOverWhenTheSessionGetsSomethingInTheSameCommit(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		release := blockEngine(t, e)
-		done := submit(t.Context(), e, next("s", 0))
-		submit(t.Context(), e, queue("s", "x"))
-		release()
-		require.Equal(t, outcome{result: []string{"x"}}, <-done)
-		require.Zero(t, elapsed())
-	})
-}
-
-func TestOfTwoWaitsOneGetsItAndTheOtherGoesOnWaiting(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		dones := []<-chan outcome{waits(t, t.Context(), e, next("s", 0)), waits(t, t.Context(), e, next("s", 0))}
-		do(t, e, queue("s", "x"))
-		synctest.Wait()
-		answered := append(append([]outcome{}, drain(dones[0])...), drain(dones[1])...)
-		require.Equal(t, []outcome{{result: []string{"x"}}}, answered)
-		require.Zero(t, elapsed())
-	})
-}
-
-// drain returns the outcomes in a channel.
-func drain(ch <-chan outcome) (got []outcome) {
-	for len(ch) > 0 {
-		got = append(got, <-ch)
+// Each row is a story of calls that wait for an instruction, in fake time. Call n belongs to another session than a and b.
+//
+//	a waits, a begins [AGE]  submits a call, which must wait or may; AGE is how old an instruction is before it is sent again
+//	a keyed                  submits a call with an idempotency key
+//	a gets TEXT TIME         asserts what the call gets, and how long after the beginning; - is nothing
+//	a replays TIME           asserts that the call gets the stored answer, which is nothing
+//	ab share TEXT            asserts that one of two calls gets it and the other one goes on
+//	a ends, a hurries        cancels the call, or has it answered with what there is
+//	queue, track TEXT        queues an instruction, to be sent once or twice
+//	elsewhere, late TEXT     another process queues one now, or while the next update is committed
+//	send, undo               sends what there is in another call, and takes it back
+//	hold, release            what is submitted in between is one group
+//	sleep, slow              time passes now, or while the next update is committed
+//	commits N, stop          asserts the number of updates since the last look; ends the engine
+func TestWaits(t *testing.T) {
+	for name, story := range map[string]string{
+		"it is over when its session gets something":            "a waits; n waits; sleep 1s; queue x; a gets x 1s; n gets - 10s",
+		"it is over when something comes in the same commit":    "hold; a begins; queue x; release; a gets x 0s",
+		"of two, one gets it and the other goes on":             "a waits; b waits; queue x; ab share x",
+		"it is not tried for what is none of its business":      "queue x; n waits; commits 2; queue y; commits 1; n gets - 10s",
+		"it is over exactly when a repeat or a failure is due":  "track x; a begins 3s; a gets x 0s; a begins 3s; a gets x 3s; a begins 3s; a gets - 6s",
+		"it is over when a send that did not arrive comes back": "queue x; send; a waits; undo; a gets x 0s",
+		"it is given up when its context ends":                  "a waits; a ends; a gets cancelled 0s",
+		"it is answered with what there is in a hurry":          "a keyed; a hurries; a gets - 0s; a keyed; a replays 0s",
+		"a stop ends each, also one that begins meanwhile":      "a waits; hold; b begins; stop; release; a gets - 0s; b gets - 0s",
+		"it is over when another process commits":               "a waits; elsewhere x; a gets x 0s",
+		"it misses nothing that is committed just before":       "queue y; a begins; a gets y 0s; late x; a begins; a gets x 0s",
+		"a stored answer is not waited for":                     "a keyed; a gets - 10s; a keyed; a replays 10s",
+		"its answer is stored though it ends during the commit": "slow 10s; a keyed; a gets - 10s; queue x; a keyed; a replays 10s",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+				w := &waiters{t: t, st: newHookedStore(t), elapsed: elapsed, calls: map[string]<-chan outcome{}, end: map[string]context.CancelCauseFunc{}}
+				w.e = build(t, engine.Options{Open: open(w.st)})
+				w.stop = runEngine(t, w.e)
+				for step := range strings.SplitSeq(story, "; ") {
+					w.step(strings.Fields(step + " . ."))
+				}
+			})
+		})
 	}
-	return got
 }
 
-func TestWaitHoldsNoPlaceInTheOrder(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := newHookedStore(t)
-		e := start(t, st)
-		do(t, e, queue("other", "x"))
-		done := waits(t, t.Context(), e, next("s", 0))
-		before := st.number()
-		do(t, e, queue("other", "y"))
-		synctest.Wait()
-		require.Empty(t, done)
-		require.Equal(t, before+1, st.number(), "it was tried again for what is none of its business")
-		require.Zero(t, elapsed())
-	})
+// waiters are the calls of a story.
+type waiters struct {
+	t             *testing.T
+	st            *hookedStore
+	e             *engine.Engine
+	elapsed       func() time.Duration
+	calls         map[string]<-chan outcome
+	end           map[string]context.CancelCauseFunc
+	release, stop func()
+	lost          []engine.Delivery
+	commits       int
 }
 
-func TestWaitIsOverExactlyWhenARepeatIsDue(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		do(t, e, tracked("s", "x", 1))
-		require.Equal(t, []string{"x"}, do(t, e, next("s", 3*time.Second)))
-		require.Equal(t, []string{"x"}, do(t, e, next("s", 3*time.Second)))
-		require.Equal(t, 3*time.Second, elapsed())
-		// Its sends are used up, so the next turn is its failure, which ends the wait as well.
-		require.Equal(t, []string{}, do(t, e, next("s", 3*time.Second)))
-		require.Equal(t, 6*time.Second, elapsed())
-	})
-}
-
-func TestWaitIsOverWhenAnUndeliveredSendIsTakenBack(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		do(t, e, queue("s", "x"))
-		var lost []engine.Delivery
-		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+func (w *waiters) step(words []string) {
+	length, _ := time.ParseDuration(words[1])
+	switch words[0] {
+	case "queue":
+		submit(w.t.Context(), w.e, queue("s", words[1]))
+	case "track":
+		submit(w.t.Context(), w.e, tracked("s", words[1], 1))
+	case "elsewhere":
+		queueFromOtherProcess(w.t, w.st, "s", words[1])
+		w.st.changed <- struct{}{}
+	case "late":
+		w.during(func() {
+			queueFromOtherProcess(w.t, w.st, "s", words[1])
+			w.st.changed <- struct{}{}
+			time.Sleep(1) // until the signal has been taken
+		})
+	case "send":
+		do(w.t, w.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 			d, err := tx.Dispatch(engine.Pass{Session: "s", Limit: 1, MaxBytes: 1})
-			lost = d.Deliveries
+			w.lost = d.Deliveries
 			return nil, err
 		}})
-		done := waits(t, t.Context(), e, next("s", 0))
-		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return nil, tx.Undeliver(lost) }})
-		require.Equal(t, outcome{result: []string{"x"}}, <-done)
-		require.Zero(t, elapsed())
-	})
+	case "undo":
+		do(w.t, w.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return nil, tx.Undeliver(w.lost) }})
+	case "hold":
+		w.release = blockEngine(w.t, w.e)
+	case "release":
+		w.release()
+	case "sleep":
+		time.Sleep(length)
+	case "slow":
+		w.during(func() { time.Sleep(length) })
+	case "stop":
+		go w.stop() // ends with the engine
+	case "commits":
+		require.Equal(w.t, words[1], fmt.Sprint(w.st.number()-w.commits))
+		w.commits = w.st.number()
+	default:
+		w.call(words[0], words[1], words[2:])
+	}
+	synctest.Wait()
 }
 
-func TestWaitIsGivenUpWhenItsContextEnds(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		ctx, cancel := context.WithCancel(t.Context())
-		done := waits(t, ctx, e, next("s", 0))
-		cancel()
-		require.Equal(t, outcome{err: context.Canceled}, <-done)
-		require.Zero(t, elapsed())
-	})
+// during has something happen before the next update returns.
+func (w *waiters) during(happen func()) {
+	next := w.st.number() + 1
+	w.st.after = func(n int) {
+		if n == next {
+			happen()
+		}
+	}
 }
 
-func TestHurriedWaitIsAnsweredWithWhatThereIs(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		done := waits(t, ctx, e, keyed("k", "f", next("s", 0)))
-		cancel(engine.ErrHurry)
-		require.Equal(t, outcome{result: []string{}}, <-done)
-		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Zero(t, elapsed())
-	})
-}
-
-func TestStopEndsEveryWait(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := build(t, engine.Options{Open: open(newHookedStore(t))})
-		stop := runEngine(t, e)
-		parked := waits(t, t.Context(), e, next("s", 0))
-		release := blockEngine(t, e)
-		queued := submit(t.Context(), e, next("s", 0)) // begins to wait when the stop is under way
-		go stop()
+func (w *waiters) call(name, verb string, words []string) {
+	switch verb {
+	case "waits", "begins", "keyed":
+		minAge, _ := time.ParseDuration(words[0])
+		c := next(map[bool]string{true: "other", false: "s"}[name == "n"], minAge)
+		if verb == "keyed" {
+			c = keyed("k", "f", c)
+		}
+		ctx, cancel := context.WithCancelCause(w.t.Context())
+		w.calls[name], w.end[name] = submit(ctx, w.e, c), cancel
 		synctest.Wait()
-		release()
-		require.Equal(t, outcome{result: []string{}}, <-parked)
-		require.Equal(t, outcome{result: []string{}}, <-queued)
-		require.Zero(t, elapsed())
-		synctest.Wait()
-	})
+		require.True(w.t, verb != "waits" || len(w.calls[name]) == 0, "it did not wait")
+	case "ends":
+		w.end[name](context.Canceled)
+	case "hurries":
+		w.end[name](engine.ErrHurry)
+	case "share":
+		a, b := w.calls[name[:1]], w.calls[name[1:]]
+		require.Equal(w.t, 1, len(a)+len(b))
+		for _, done := range []<-chan outcome{a, b} {
+			if len(done) > 0 {
+				require.Equal(w.t, outcome{result: words[:1]}, <-done)
+			}
+		}
+	case "replays":
+		require.Equal(w.t, outcome{result: engine.Replay{JSON: "[]"}}, <-w.calls[name])
+		require.Equal(w.t, words[0], w.elapsed().Round(time.Millisecond).String())
+	case "gets":
+		want := outcome{result: strings.FieldsFunc(words[0], func(r rune) bool { return r == '-' })}
+		if words[0] == "cancelled" {
+			want = outcome{err: context.Canceled}
+		}
+		require.Equal(w.t, want, <-w.calls[name])
+		require.Equal(w.t, words[1], w.elapsed().Round(time.Millisecond).String())
+	default:
+		require.Fail(w.t, "no such step", verb)
+	}
 }
 
 // queueFromOtherProcess queues an instruction directly in the store.
@@ -214,55 +233,6 @@ func queueFromOtherProcess(t *testing.T, st *hookedStore, session, content strin
 			ID: content, Session: session, Content: content, Position: seq, Phase: instruction.Queued{},
 		})
 	}))
-}
-
-func TestWaitIsOverWhenAnotherProcessCommits(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := newHookedStore(t)
-		e := start(t, st)
-		done := waits(t, t.Context(), e, next("s", 0))
-		wake, stop := e.Subscribe()
-		defer stop()
-		queueFromOtherProcess(t, st, "s", "x")
-		st.changed <- struct{}{}
-		require.Equal(t, outcome{result: []string{"x"}}, <-done)
-		<-wake
-		require.Zero(t, elapsed())
-	})
-}
-
-func TestOtherProcessesCountForTheBound(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, _ func() time.Duration) {
-		st := newHookedStore(t)
-		e := build(t, engine.Options{Open: open(st), MaxPending: 2})
-		runEngine(t, e)
-		do(t, e, queue("s", "a"))
-		queueFromOtherProcess(t, st, "s", "b")
-		st.changed <- struct{}{}
-		synctest.Wait()
-		_, err := e.Do(t.Context(), queue("s", "c"))
-		var refusal *core.Refusal
-		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, core.QueueFull, refusal.Kind)
-	})
-}
-
-// The signal of another process arrives during the commit, after the read of the group.
-func TestWaitDoesNotMissWhatAnotherProcessCommitsJustBefore(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := newHookedStore(t)
-		st.after = func(n int) {
-			if n == 2 {
-				queueFromOtherProcess(t, st, "s", "x")
-				st.changed <- struct{}{}
-				synctest.Wait()
-			}
-		}
-		e := start(t, st)
-		do(t, e, engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }})
-		require.Equal(t, []string{"x"}, do(t, e, next("s", 0)))
-		require.Zero(t, elapsed())
-	})
 }
 
 // The clock is corrected by an hour during the wait.
@@ -283,4 +253,17 @@ func TestWaitEndsInTimeWhenTheClockIsSet(t *testing.T) {
 			require.Equal(t, waitTimeout, elapsed(), "%v", by)
 		})
 	}
+}
+
+func TestOtherProcessesCountForTheBound(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, _ func() time.Duration) {
+		st := newHookedStore(t)
+		e := build(t, engine.Options{Open: open(st), MaxPending: 2})
+		runEngine(t, e)
+		do(t, e, queue("s", "a"))
+		queueFromOtherProcess(t, st, "s", "b")
+		st.changed <- struct{}{}
+		synctest.Wait()
+		requireRefused(t, e, queue("s", "c"), core.QueueFull)
+	})
 }
