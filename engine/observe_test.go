@@ -44,6 +44,7 @@ func TestPlanObservation(t *testing.T) {
 		"an unreadable plan is recorded once":       "write 12; ab reads; folder; ab reads; log; wait 150ms; ab reads; log not_regular; wait 1h; abc reads; log not_regular; write 12; abc reads; log not_regular []",
 		"a plan is unreadable again":                "write 12; ab reads; folder; ab settle; write 12; ab reads; folder; ab settle; write 123; ab reads; log not_regular [] not_regular [3]",
 		"each problem has a name":                   "write 12; a reads; remove; a settle; folder; a settle; write title; a settle; write bad; a settle; write empty; a settle; write blank; a settle; remove; a settle; write 123; a settle; log gone not_regular no_items invalid_utf8 empty gone [3]",
+		"a link that leads nowhere is no plan":      "write 12; a reads; link nowhere.md; a reads 12 symlink_dangling; a settle; log gone; write 123; a reads; log gone [3]",
 		"an edit that one process missed":           "write 12; ab reads; write 123; a reads; folder; b reads; wait 150ms; ba reads; write 1234; ba reads; log [3] not_regular [3,4]",
 		"a plan that only a run knows is emptied":   "write 12; begin 1; write empty; b reads !empty; bb looks 1/2@1 empty; log empty; write 124; b looks 1/3@2 rebuilt; log empty unseen",
 		"a plan known by the log is emptied":        "write 12; begin 1; write 123; a looks 1/3@2 rebuilt; write empty; b reads !empty; bb looks 1/3@2 empty; log [3] empty; write 124; b looks 1/3@3 rebuilt; log [3] empty unseen",
@@ -72,7 +73,7 @@ func TestPlanObservation(t *testing.T) {
 		stories["a half-written plan stays so: "+half] = "write 12; a reads; write " + half + " 0s; a reads; wait 150ms; a reads; log " + record
 	}
 	for damage, reason := range map[string]string{
-		"folder": "not_regular", "write huge": "too_large", "write binary": "not_text", "write bad": "invalid_utf8", "write title": "no_items",
+		"link " + os.DevNull: "outside_workspace", "link tasks.md": "symlink_loop", "folder": "not_regular", "write huge": "too_large", "write binary": "not_text", "write bad": "invalid_utf8", "write title": "no_items",
 	} {
 		stories["a plan that is no plan: "+reason] = damage + "; a reads !" + reason + "; write 12; a reads 12; " + damage + "; a reads 12 " + reason
 	}
@@ -115,6 +116,7 @@ func (o *observers) process(letter rune) *runFixture {
 //
 //	write TEXT [AGE]  replaces tasks.md; TEXT is a list of items with one digit, x for completed, or a name of planText
 //	remove, folder    removes tasks.md, or puts a folder in its place
+//	link TARGET       puts a link in its place
 //	wait DURATION     advances the clock of the plans
 //	store on|KIND     lets all updates succeed, or fail with that kind
 //	begin ITEM        starts a run of an item
@@ -139,6 +141,11 @@ func (o *observers) play(story string) {
 			require.NoError(o.t, os.RemoveAll(filepath.Join(o.plans.dir, "tasks.md")))
 		case "folder":
 			o.plans.breakPlan()
+		case "link":
+			require.NoError(o.t, os.RemoveAll(filepath.Join(o.plans.dir, "tasks.md")))
+			if err := os.Symlink(words[1], filepath.Join(o.plans.dir, "tasks.md")); err != nil {
+				o.t.Skipf("this system makes no link here: %v", err)
+			}
 		case "wait":
 			by, err := time.ParseDuration(words[1])
 			require.NoError(o.t, err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,25 +15,7 @@ import (
 	"waybill/core"
 	"waybill/engine"
 	"waybill/plan"
-	planfile "waybill/plan/file"
 )
-
-// folders returns a fixture whose plan paths may name a folder, and the paths that it was told to expect.
-func folders(t *testing.T, rules ...engine.DialectRule) (plans *planFixture, expected *[]string) {
-	t.Helper()
-	plans, expected = &planFixture{t: t, dir: t.TempDir(), clock: time.Now}, new([]string)
-	plans.set(time.Now().Truncate(time.Second))
-	root, err := planfile.Open(plans.dir, planfile.Options{Folders: true, Now: func() time.Time { return plans.clock() }})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = root.Close() })
-	plans.Plans = engine.NewPlans(root, engine.PlanOptions{
-		Now:      func() time.Time { return plans.clock() },
-		Watch:    func(path string) { plans.watched = append(plans.watched, path) },
-		Expect:   func(path string) { *expected = append(*expected, path) },
-		Dialects: rules,
-	})
-	return plans, expected
-}
 
 // survey returns the plans of a workspace and the other files.
 func (d *planFixture) survey() (plans, others []string) {
@@ -48,7 +31,7 @@ func (d *planFixture) survey() (plans, others []string) {
 
 // In mixed folders, only files with items are plans.
 func TestListAsksWhatLiesInAMixedPlace(t *testing.T) {
-	d, expected := folders(t)
+	d := folders(t)
 	d.write("docs/plans/a.md", twoItems, time.Hour)
 	d.write("docs/plans/README.md", twoItems, time.Hour)
 	d.write("docs/plans/notes.md", "# Notes\n\nNothing to do.\n", time.Hour)
@@ -58,8 +41,8 @@ func TestListAsksWhatLiesInAMixedPlace(t *testing.T) {
 	plans, others := d.survey()
 	require.Equal(t, []string{"docs/plans/a.md", "docs/stories/1.1.a.md", "tasks.md"}, plans)
 	require.Equal(t, []string{"docs/plans/blank.md", "docs/plans/notes.md"}, others)
-	require.Contains(t, *expected, "docs/plans")
-	require.Contains(t, *expected, "backlog/tasks")
+	require.Contains(t, d.expected, "docs/plans")
+	require.Contains(t, d.expected, "backlog/tasks")
 	require.Empty(t, d.watched, "a look is no reading")
 
 	d.write("docs/plans/notes.md", twoItems, time.Minute)
@@ -70,7 +53,7 @@ func TestListAsksWhatLiesInAMixedPlace(t *testing.T) {
 
 // A former plan stays listed even if it cannot be read now.
 func TestListKeepsWhatWasAPlan(t *testing.T) {
-	d, _ := folders(t)
+	d := folders(t)
 	d.write("docs/plans/a.md", twoItems, time.Hour)
 	_, err := d.Read("docs/plans/a.md")
 	require.NoError(t, err)
@@ -82,7 +65,7 @@ func TestListKeepsWhatWasAPlan(t *testing.T) {
 
 // Of many plans, the last changed ones are listed, with an error that there are more.
 func TestListHasALimit(t *testing.T) {
-	d, _ := folders(t)
+	d := folders(t)
 	for i := range 101 {
 		ago := time.Hour
 		if i == 50 {
@@ -101,21 +84,42 @@ func TestListHasALimit(t *testing.T) {
 	require.Len(t, plans, 100)
 }
 
-func TestDialectRules(t *testing.T) {
-	plans, _ := folders(t,
-		engine.DialectRule{Pattern: "specs/a/tasks.md", Dialect: "openspec"},
-		engine.DialectRule{Pattern: "./specs/*/tasks.md", Dialect: "kiro"},
-	)
-	for name, want := range map[string]string{"specs/a/tasks.md": "openspec", "specs/b/tasks.md": "kiro", "tasks.md": "spec-context"} {
-		plans.write(name, twoItems, time.Hour)
-		p, err := plans.Read(name)
-		require.NoError(t, err)
-		require.Equal(t, want, p.Reading.Dialect, name)
+// The first rule that matches counts, and a change of the rules takes effect without a change of a plan.
+func TestPlansFollowTheDialectRules(t *testing.T) {
+	rules := []engine.DialectRule{{Pattern: "specs/a/tasks.md", Dialect: "openspec"}, {Pattern: "./specs/*/tasks.md", Dialect: "kiro"}}
+	plans, set := folders(t), folders(t, rules...)
+	dialects := func(plans *planFixture) (got string) {
+		for _, path := range []string{"specs/a/tasks.md", "specs/b/tasks.md", "tasks.md"} {
+			p, err := plans.Read(path)
+			if err != nil {
+				plans.write(path, twoItems, time.Hour)
+				p, err = plans.Read(path)
+			}
+			require.NoError(t, err)
+			require.Empty(t, p.Stale)
+			got += p.Reading.Dialect + " "
+		}
+		return got
 	}
-	p, err := plans.Read("specs/b/tasks.md")
+	require.Equal(t, "openspec kiro spec-context ", dialects(set))
+	require.Equal(t, rules, set.Dialects())
+	for _, row := range []struct {
+		rules []engine.DialectRule
+		want  string
+	}{
+		{nil, "spec-context spec-context spec-context "},
+		{rules, "openspec kiro spec-context "},
+		{[]engine.DialectRule{{Pattern: "*.md", Dialect: "spec-workflow"}}, "spec-context spec-context spec-workflow "},
+		{nil, "spec-context spec-context spec-context "},
+		{nil, "spec-context spec-context spec-context "}, // there may be none to remove
+	} {
+		require.NoError(t, engine.WriteDialects(plans.dialects, row.rules))
+		require.Equal(t, row.want, dialects(plans))
+		require.Len(t, plans.Dialects(), len(row.rules))
+	}
+	p, err := set.Read("specs/b/tasks.md")
 	require.NoError(t, err)
 	require.Equal(t, plan.Evidence{Dialect: "kiro", Signal: "set by configuration for ./specs/*/tasks.md"}, p.Reading.Evidence[0])
-	require.Len(t, plans.Dialects(), 2)
 }
 
 func TestDialectRulesAreChecked(t *testing.T) {
@@ -133,12 +137,12 @@ func TestDialectRulesAreChecked(t *testing.T) {
 // A new plan is read and watched without a call.
 func TestFollowFindsNewPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plans, expected := folders(t)
+		plans := folders(t)
 		plans.set(time.Now())
 		f := newRunFixture(t, newHookedStore(t), plans)
 		wake := startFollow(t, f)
 		require.Empty(t, plans.watched)
-		require.Contains(t, *expected, ".kiro/specs")
+		require.Contains(t, plans.expected, ".kiro/specs")
 
 		plans.write(".kiro/specs/a/tasks.md", twoItems, time.Hour)
 		wake(".kiro/specs")
@@ -154,12 +158,12 @@ func TestFollowFindsNewPlans(t *testing.T) {
 		require.Equal(t, "tasks.md", plans.watched[2])
 		plans.write("tasks.md", twoItems+"- [ ] 3. Third\n", 0)
 		wake("tasks.md")
-		require.Equal(t, [][]string{{"3"}}, f.changes())
+		require.Equal(t, []string{"[3]"}, f.records())
 	})
 }
 
 func TestResolve(t *testing.T) {
-	plans, _ := folders(t)
+	plans := folders(t)
 	for _, path := range []string{
 		"specs/login/tasks.md", "specs/003/tasks.md", "TODO", "docs/plans/2026-01-01-a.md", "tasks/tasks-prd-b.md", "openspec/changes/add-c/tasks.md",
 		"backlog/tasks/back-1 - D.md", "conductor/tracks/e_1/plan.md", "specs/v1.2/tasks.md", "docs/plans/2026-01-01-v1.2.md", "v2.0", "specs/v2.0/tasks.md",
@@ -206,5 +210,24 @@ func TestResolve(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		plans.write(".taskmaster/tasks/tasks.json", "{}", time.Hour) // it has all tasks of the folder
+	}
+}
+
+func TestDialectFileIsReadAsFarAsPossible(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dialects")
+	require.NoError(t, os.WriteFile(file, []byte("a.md=klingon\n*=b.md=kiro\n"), 0o600))
+	rules, err := engine.ReadDialects(file)
+	require.ErrorContains(t, err, `there is no dialect "klingon"`)
+	require.Equal(t, []engine.DialectRule{{Pattern: "*=b.md", Dialect: "kiro"}}, rules)
+	require.Error(t, engine.CheckDialectRule(engine.DialectRule{Pattern: "a\nb", Dialect: "kiro"}), "it would be two lines")
+	require.Error(t, engine.WriteDialects(filepath.Join(file, "below"), rules))
+
+	large, link := filepath.Join(t.TempDir(), "large"), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.WriteFile(large, make([]byte, 2<<20), 0o600))
+	_, err = engine.ReadDialects(large)
+	require.ErrorContains(t, err, "has more than")
+	if os.Symlink(file, link) == nil {
+		_, err = engine.ReadDialects(link)
+		require.ErrorContains(t, err, "is a symbolic link")
 	}
 }

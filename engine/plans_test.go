@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
+	"waybill/core/audit"
+	"waybill/core/coretest"
+	"waybill/core/run"
 	"waybill/engine"
+	"waybill/ledger"
+	"waybill/plan/criteria"
 	planfile "waybill/plan/file"
+	"waybill/store"
 )
 
 const twoItems = "# Plan\n\n- [ ] 1. First\n- [ ] 2. Second\n"
@@ -18,10 +26,11 @@ const twoItems = "# Plan\n\n- [ ] 1. First\n- [ ] 2. Second\n"
 // A planFixture is a workspace with plans and a clock that only the test moves.
 type planFixture struct {
 	*engine.Plans
-	t       *testing.T
-	dir     string
-	clock   func() time.Time
-	watched []string
+	t                 *testing.T
+	dir               string
+	clock             func() time.Time
+	watched, expected []string // paths
+	dialects          string   // the file of the dialect rules
 }
 
 func newPlanFixture(t *testing.T) *planFixture {
@@ -34,13 +43,34 @@ func newPlanFixture(t *testing.T) *planFixture {
 // planFixtureAt returns the plans of a folder with the clock of the test.
 func planFixtureAt(t *testing.T, dir string) *planFixture {
 	t.Helper()
+	return openPlans(t, dir, planfile.Options{MaxBytes: 1 << 10})
+}
+
+// folders returns a fixture whose plan paths may name a folder.
+func folders(t *testing.T, rules ...engine.DialectRule) *planFixture {
+	t.Helper()
+	plans := openPlans(t, t.TempDir(), planfile.Options{MaxBytes: 1 << 10, Folders: true}, rules...)
+	plans.set(time.Now().Truncate(time.Second))
+	return plans
+}
+
+func openPlans(t *testing.T, dir string, o planfile.Options, rules ...engine.DialectRule) *planFixture {
+	t.Helper()
 	plans := &planFixture{t: t, dir: dir, clock: time.Now}
-	root, err := planfile.Open(dir, planfile.Options{MaxBytes: 1 << 10})
+	now := func() time.Time { return plans.clock() }
+	if o.Folders {
+		o.Now = now
+	}
+	if len(rules) == 0 {
+		plans.dialects = filepath.Join(t.TempDir(), "dialects")
+	}
+	root, err := planfile.Open(dir, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	plans.Plans = engine.NewPlans(root, engine.PlanOptions{
-		Now:   func() time.Time { return plans.clock() },
-		Watch: func(path string) { plans.watched = append(plans.watched, path) },
+		Now: now, Dialects: rules, DialectFile: plans.dialects,
+		Watch:  func(path string) { plans.watched = append(plans.watched, path) },
+		Expect: func(path string) { plans.expected = append(plans.expected, path) },
 	})
 	return plans
 }
@@ -69,26 +99,6 @@ func (plans *planFixture) write(name, text string, ago time.Duration) {
 	require.NoError(plans.t, os.Chtimes(path, then, then))
 }
 
-// ids returns the item ids of a plan, and why it is stale.
-func (plans *planFixture) ids(name string) (ids []string, stale string) {
-	plans.t.Helper()
-	p, err := plans.Read(name)
-	require.NoError(plans.t, err)
-	require.Equal(plans.t, p.Stale != "", p.Fault != nil, "stale %q, fault %v", p.Stale, p.Fault)
-	ids = []string{}
-	for _, it := range p.Reading.Items() {
-		ids = append(ids, it.ID)
-	}
-	return ids, p.Stale
-}
-
-func (plans *planFixture) requireItems(want []string, stale string) {
-	plans.t.Helper()
-	ids, why := plans.ids("tasks.md")
-	require.Equal(plans.t, want, ids)
-	require.Equal(plans.t, stale, why)
-}
-
 func TestPlanIsReadAnewOnlyWhenItChanged(t *testing.T) {
 	plans := newPlanFixture(t)
 	plans.write("tasks.md", twoItems, time.Hour)
@@ -113,4 +123,138 @@ func TestOnlyPlansAreWatchedAndRemembered(t *testing.T) {
 	}
 	require.Equal(t, []string{"tasks.md"}, plans.watched)
 	require.Equal(t, []string{"tasks.md"}, plans.Known())
+}
+
+func TestDeletedWorkspaceKeepsTheLastGoodReading(t *testing.T) {
+	f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	require.Equal(t, "12", f.reading())
+	if err := os.RemoveAll(f.dir); err != nil {
+		t.Skipf("this system does not remove a folder that is open: %v", err)
+	}
+	p, err := f.Read("tasks.md")
+	require.NoError(t, err)
+	require.Equal(t, engine.StaleRebuild, p.Stale)
+	require.Equal(t, 2, p.Reading.Len())
+	_, err = f.List()
+	var search *engine.SearchError
+	require.ErrorAs(t, err, &search)
+	require.True(t, search.Gone())
+	require.NoError(t, os.Mkdir(f.dir, 0o755))
+	f.write("tasks.md", twoItems, time.Hour)
+	require.Equal(t, "12", f.reading())
+}
+
+const rainCriteria = "### Requirement 1\n#### Acceptance Criteria\n1. WHEN it rains THEN the siren SHALL sound\n"
+
+func (plans *planFixture) criteria() []criteria.Criterion {
+	plans.t.Helper()
+	c, err := plans.Criteria("tasks.md", "")
+	require.NoError(plans.t, err)
+	return c.List
+}
+
+func TestCriteriaStandWhereTheDialectHasThem(t *testing.T) {
+	plans := newPlanFixture(t)
+	for name, text := range map[string]string{
+		"rain/requirements.md": rainCriteria,
+		"rain/spec.md":         "- **FR-001**: it MUST be loud\n",
+		"rain/story.md":        "## Acceptance Criteria\n1. loud\n2. red\n",
+		"requirements.md":      "WHEN a SHALL b\n\nWHEN c SHALL d\n\nWHEN e SHALL f\n",
+	} {
+		plans.write(name, text, time.Hour)
+	}
+	for _, c := range []struct {
+		plan, dialect, path string
+		n                   int
+	}{
+		{"rain/tasks.md", "kiro", "rain/requirements.md", 1},
+		{"rain/tasks.md", "", "rain/requirements.md", 1},
+		{"rain/tasks.md", "spec-kit", "rain/spec.md", 1},
+		{"rain/story.md", "bmad", "rain/story.md", 2},
+		{"tasks.md", "kiro", "requirements.md", 3},
+		{"tasks.md", "spec-kit", "", 0},
+		{"sun/tasks.md", "kiro", "", 0},
+	} {
+		got, err := plans.Criteria(c.plan, c.dialect)
+		require.NoError(t, err)
+		require.Equal(t, c.path, got.Path)
+		require.Len(t, got.List, c.n)
+	}
+}
+
+func TestCriteriaAreReadAgainOnlyAfterAChange(t *testing.T) {
+	plans := folders(t)
+	plans.advance(time.Hour) // the files count as settled
+	plans.write("requirements.md", rainCriteria, time.Hour)
+	first := plans.criteria()
+	require.Len(t, first, 1)
+	require.Same(t, &first[0], &plans.criteria()[0])
+	plans.write("requirements.md", rainCriteria+"2. IF it stops THEN it SHALL say so\n", time.Hour)
+	require.Len(t, plans.criteria(), 2)
+	require.NoError(t, os.Remove(filepath.Join(plans.dir, "requirements.md")))
+	require.Empty(t, plans.criteria())
+	plans.write("requirements.md", rainCriteria, time.Hour)
+	require.Equal(t, first, plans.criteria())
+
+	plans.write("requirements.md", strings.Repeat("WHEN a SHALL b\n\n", 1<<10), time.Hour)
+	got, err := plans.Criteria("tasks.md", "")
+	require.ErrorIs(t, err, planfile.TooLarge)
+	require.Equal(t, engine.Criteria{Path: "requirements.md"}, got)
+	plans.write("requirements.md", rainCriteria, time.Hour)
+	require.Len(t, plans.criteria(), 1)
+}
+
+// A runFixture is an engine with a workspace.
+type runFixture struct {
+	*engine.Engine
+	*planFixture
+}
+
+// newRunFixture returns a running engine with plans of its own for the workspace.
+func newRunFixture(t *testing.T, st store.Store, plans *planFixture) *runFixture {
+	t.Helper()
+	e := build(t, engine.Options{Open: open(st), Plans: plans.Plans})
+	runEngine(t, e)
+	return &runFixture{e, plans}
+}
+
+// begin starts a run of an item.
+func (f *runFixture) begin(item string) run.Run {
+	f.t.Helper()
+	plan, err := f.Plan(f.t.Context(), "tasks.md")
+	require.NoError(f.t, err)
+	progress, err := ledger.Progress(plan.Reading, "tasks.md", "tasks.md", item)
+	require.NoError(f.t, err)
+	r := do(f.t, f.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+		run, _, err := tx.StartRun(progress, coretest.Policy(), audit.Start{}, false)
+		return run, err
+	}})
+	return r.(run.Run)
+}
+
+// look returns the view of a run.
+func (f *runFixture) look(id string) engine.RunView {
+	f.t.Helper()
+	v, err := f.Look(f.t.Context(), id)
+	require.NoError(f.t, err)
+	return v
+}
+
+func TestLookWithoutTheRun(t *testing.T) {
+	f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+	_, err := f.Look(t.Context(), "run_nobody")
+	require.Equal(t, core.Missing("run", "run_nobody"), err)
+}
+
+func TestPlansCanBeReadWithoutAStore(t *testing.T) {
+	plans := newPlanFixture(t)
+	plans.write("tasks.md", twoItems, time.Hour)
+	e := build(t, engine.Options{Plans: plans.Plans, Open: func(context.Context) (store.Store, error) {
+		return nil, &store.Error{Kind: store.Busy, Message: "in use"}
+	}})
+	runEngine(t, e)
+	plan, err := e.Plan(t.Context(), "tasks.md")
+	require.NoError(t, err)
+	require.Len(t, plan.Reading.Items(), 2)
 }
