@@ -11,47 +11,55 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"waybill/test/golden"
 )
 
-// clientWithPerson returns client options that answer forms by a function, and the forms that were shown.
-func clientWithPerson(answer func(*sdk.ElicitParams) (*sdk.ElicitResult, error)) (*sdk.ClientOptions, chan *sdk.ElicitParams) {
-	shown := make(chan *sdk.ElicitParams, 10)
+// clientWithPerson returns client options that answer forms by a function.
+func clientWithPerson(t *testing.T, answer func() (*sdk.ElicitResult, error)) *sdk.ClientOptions {
 	return &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-		shown <- req.Params
-		return answer(req.Params)
-	}}, shown
+		lintForm(t, req.Params)
+		return answer()
+	}}
 }
 
-// answerWith accepts a form with a text.
-func answerWith(text string) func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
-	return func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
-		return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"reply": text}}, nil
-	}
+// clientThat returns client options whose person does something with each form.
+func clientThat(t *testing.T, action, reply string) *sdk.ClientOptions {
+	return clientWithPerson(t, func() (*sdk.ElicitResult, error) {
+		return &sdk.ElicitResult{Action: action, Content: map[string]any{"reply": reply}}, nil
+	})
 }
 
-func TestPersonIsAskedByForm(t *testing.T) {
+// A person answers a form or does not, or there is no form, and the model is told in both eras alike.
+func TestFormsReadAsTheGoldenFileSays(t *testing.T) {
+	onlyURL := &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}
 	for _, era := range []string{legacy, modern} {
-		t.Run(era, func(t *testing.T) {
-			h := newHarness(t, setup{asleep: true})
+		text := ""
+		for _, row := range []struct {
+			name string
+			o    *sdk.ClientOptions
+		}{
+			{"the person answers", clientThat(t, "accept", "oak")},
+			{"the person declines", clientThat(t, "decline", "")},
+			{"the person closes the form", clientThat(t, "cancel", "")},
+			{"the person answers nothing", clientThat(t, "accept", "  ")},
+			{"the host has no forms", &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}},
+			{"the host has forms elsewhere", &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{Elicitation: onlyURL}}},
+		} {
+			h, tr := newTranscript(t, era, row.o)
 			id := h.taskThatAsks("oak or elm?")
-			o, shown := clientWithPerson(answerWith("oak"))
-			got, _ := h.connect(era, o).callTool("reply", `{"task_id":%q}`, id)
-			require.Equal(t, true, got["answered"])
-			require.Equal(t, "QUEUED", got["new_status"])
-			form := <-shown
-			require.Equal(t, "form", form.Mode)
-			require.Equal(t, "oak or elm?", form.Message)
-			lintForm(t, form)
-			task := h.call("get_task", `{"task_id":%q}`, id)
-			require.Equal(t, "oak", first(task, "replies")["reply"])
-			require.Equal(t, "guest", first(task, "replies")["by"])
-		})
+			tr.call("reply", `{"task_id":%q}`, id)
+			tr.call("get_task", `{"task_id":%q}`, id)
+			text += "##### " + row.name + "\n" + tr.text.String()
+		}
+		golden.Equal(t, "forms.txt", text)
 	}
 }
 
-// lintForm keeps a form to what every host can show: an object of plain properties.
+// lintForm keeps a form to what every host can show: the question, and an object of plain properties.
 func lintForm(t *testing.T, form *sdk.ElicitParams) {
 	t.Helper()
+	require.Equal(t, "form oak or elm?", form.Mode+" "+form.Message)
 	raw, err := json.Marshal(form.RequestedSchema)
 	require.NoError(t, err)
 	s := read(t, raw)
@@ -62,43 +70,10 @@ func lintForm(t *testing.T, form *sdk.ElicitParams) {
 	require.Equal(t, []any{"reply"}, s["required"])
 }
 
-func TestDeclinedFormChangesNothing(t *testing.T) {
-	for _, era := range []string{legacy, modern} {
-		for action, word := range map[string]string{"decline": "declined", "cancel": "cancelled"} {
-			h := newHarness(t, setup{asleep: true})
-			id := h.taskThatAsks("oak or elm?")
-			o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: action}, nil })
-			got, text := h.connect(era, o).callTool("reply", `{"task_id":%q}`, id)
-			require.Equal(t, false, got["answered"])
-			require.Equal(t, word, got["person"])
-			require.Contains(t, text[0], "Nothing has changed")
-			require.Equal(t, "AWAITING_RESPONSE", h.call("get_task", `{"task_id":%q}`, id).str("task.status"))
-		}
-	}
-}
-
-func TestHostWithoutFormsLetsTheModelAsk(t *testing.T) {
-	none := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
-	only := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}}}
-	for _, era := range []string{legacy, modern} {
-		for _, o := range []*sdk.ClientOptions{none, only} {
-			h := newHarness(t, setup{asleep: true})
-			id := h.taskThatAsks("oak or elm?")
-			g := h.connect(era, o)
-			got, text := g.callTool("reply", `{"task_id":%q}`, id)
-			require.Equal(t, false, got["answered"])
-			require.Equal(t, "oak or elm?", got["question"])
-			require.Contains(t, text[0], "Ask the user, then call reply")
-			got, _ = g.callTool("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
-			require.Equal(t, true, got["answered"])
-		}
-	}
-}
-
 func TestFailedFormLetsTheModelAsk(t *testing.T) {
 	h := newHarness(t, setup{asleep: true})
 	id := h.taskThatAsks("oak or elm?")
-	o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return nil, errors.New("no window to show it in") })
+	o := clientWithPerson(t, func() (*sdk.ElicitResult, error) { return nil, errors.New("no window to show it in") })
 	got, text := h.connect(legacy, o).callTool("reply", `{"task_id":%q}`, id)
 	require.Equal(t, false, got["answered"])
 	require.Contains(t, got["host_said"], "no window")
@@ -129,22 +104,13 @@ func TestUnansweredFormLetsTheModelAsk(t *testing.T) {
 	})
 }
 
-func TestBlankReplyIsRefused(t *testing.T) {
-	for _, era := range []string{legacy, modern} {
-		h := newHarness(t, setup{asleep: true})
-		id := h.taskThatAsks("oak or elm?")
-		o, _ := clientWithPerson(answerWith("  "))
-		require.Contains(t, h.connect(era, o).callRefused("reply", `{"task_id":%q}`, id), "EMPTY_CONTENT")
-	}
-}
-
 // While a form is open, the task may be answered elsewhere and ask something new. What the person wrote was meant for
 // the older question.
 func TestReplyDoesNotReachANewerQuestion(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		h := newHarness(t, setup{asleep: true})
 		id := h.taskThatAsks("oak or elm?")
-		o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		o := clientWithPerson(t, func() (*sdk.ElicitResult, error) {
 			h.call("reply", `{"task_id":%q,"reply":"elm"}`, id)
 			claim := h.call("claim_task", `{"worker":"w"}`)
 			h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"Sink it?"}`, id, claim.str("claim.lease.token"))
@@ -157,7 +123,7 @@ func TestReplyDoesNotReachANewerQuestion(t *testing.T) {
 
 func TestTaskWithoutQuestionIsRefused(t *testing.T) {
 	h := newHarness(t, setup{asleep: true})
-	o, _ := clientWithPerson(answerWith("oak"))
+	o := clientThat(t, "accept", "oak")
 	g := h.connect(modern, o)
 	id := h.call("create_task", `{"prompt":"build a boat"}`).str("task.task_id")
 	require.Contains(t, g.callRefused("reply", `{"task_id":%q}`, id), "INVALID_STATE")
@@ -172,7 +138,7 @@ func TestFormWithForeignStateIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, setup{asleep: true})
 		first, second := h.taskThatAsks("oak or elm?"), h.taskThatAsks("brass or steel?")
-		o, _ := clientWithPerson(answerWith("oak"))
+		o := clientThat(t, "accept", "oak")
 		o.MultiRoundTrip = &sdk.MultiRoundTripOptions{Disabled: true}
 		g := h.connect(modern, o)
 		r := g.call("reply", `{"task_id":%q}`, first)

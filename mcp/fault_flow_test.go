@@ -29,7 +29,7 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 		}
 	}
 	_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"queue_instruction_with_ack": begun, "create_task": begun}})
-	c.initialize()
+	c.initialize("{}")
 	sent := make(chan struct{})
 	go func() { // ends when all is sent
 		defer close(sent)
@@ -55,17 +55,6 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 	for i, params := range order {
 		require.Contains(t, params, fmt.Sprintf(`"%d"`, i))
 	}
-}
-
-// A call that waits for something has its place, and does not hold up what comes after it.
-func TestLongChangeDoesNotBlockReads(t *testing.T) {
-	s := newCallBarrier()
-	_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"claim_task": s.hold}})
-	c.send(inModern("1", "tools/call", tool("claim_task", "")))
-	<-s.running
-	require.Equal(t, "2 complete", c.ask(inModern("2", "tools/call", tool("create_task", `"prompt":"x"`))))
-	c.send(note("notifications/cancelled", `"requestId":1`))
-	require.Empty(t, c.remaining())
 }
 
 // The requests in flight are limited, and a cancellation still gets through.
@@ -120,41 +109,82 @@ func TestSlowHostGetsEveryAnswer(t *testing.T) {
 	}
 }
 
-// A change that is refused at once, or cancelled while it waits, does not let those behind it overtake those before it.
-func TestRefusedChangeDoesNotBreakTheOrder(t *testing.T) {
-	for name, idle := range map[string]func(c *rawClient){
-		"refused": func(c *rawClient) {
-			require.Equal(c.t, "2 error UNKNOWN_FIELD", c.ask(inModern("2", "tools/call", tool("create_task", `"color":"red"`))))
+// A callBarrier has methods that run until the test releases them.
+type callBarrier struct {
+	running chan string   // gets the params of each call that runs
+	release chan struct{} // closed to end them
+}
+
+func newCallBarrier() *callBarrier {
+	return &callBarrier{running: make(chan string, 20_000), release: make(chan struct{})}
+}
+
+// hold returns a method that ends when it is released or its context ends.
+func (s *callBarrier) hold(startFunc) startFunc {
+	return func(ctx context.Context, params []byte, done func(api.Answer)) {
+		s.running <- string(params)
+		go func() { // ends with the method
+			select {
+			case <-s.release:
+				done(api.Answer{Result: &schema.ReadyItems{Ready: []string{"1"}, Waiting: []schema.WaitingItem{}}})
+			case <-ctx.Done():
+				done(api.Answer{Err: schema.NewError(schema.Cancelled, "the request was cancelled")})
+			}
+		}()
+	}
+}
+
+// holdReads returns a setup whose ready_items waits for release.
+func (s *callBarrier) holdReads() setup {
+	return setup{methods: map[string]func(startFunc) startFunc{"ready_items": s.hold}}
+}
+
+func readyItems(id string) string {
+	return inModern(id, "tools/call", tool("ready_items", `"plan":"tasks.md"`))
+}
+
+// eras says the same in both.
+var eras = map[string]func(id, method, members string) string{"legacy": inLegacy, "modern": inModern}
+
+// What was handed out with an answer that does not arrive is taken back: it was cancelled, the host is gone, or the
+// conversation ended first.
+func TestUndeliveredIsCalledForUnwrittenAnswers(t *testing.T) {
+	for name, lose := range map[string]func(c *rawClient, answer func()){
+		"cancelled": func(c *rawClient, answer func()) {
+			c.send(note("notifications/cancelled", `"requestId":1`))
+			require.Equal(c.t, `"next" complete`, c.ask(inModern(`"next"`, "tools/list", "")))
+			answer()
+			require.Empty(c.t, c.remaining())
 		},
-		"cancelled": func(c *rawClient) {
-			c.send(inModern("2", "tools/call", tool("create_task", `"prompt":"two"`)), note("notifications/cancelled", `"requestId":2`))
-			c.cancelledIDIsFree(inModern, "2")
+		"host is gone": func(c *rawClient, answer func()) {
+			require.NoError(c.t, c.out.Close())
+			answer()
+			require.Zero(c.t, <-c.exit)
 		},
-		"unknown": func(c *rawClient) {
-			require.Equal(c.t, "2 -32602", c.ask(inModern("2", "tools/call", tool("cancel_task", `"task_id":"tsk_1"`))), "it is a method and no tool")
+		"too late": func(c *rawClient, answer func()) {
+			require.Equal(c.t, []string{"1 5030 SHUTTING_DOWN"}, c.remaining())
+			answer()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began, release := make(chan string, 10), make(chan struct{})
-			slow := func(start startFunc) startFunc {
-				return func(ctx context.Context, params []byte, done func(api.Answer)) {
-					began <- string(params)
-					<-release
-					start(ctx, params, done)
-				}
+			running, taken := make(chan func(), 1), make(chan struct{})
+			_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{
+				"dispatch_instructions": instead(func(_ context.Context, _ []byte, done func(api.Answer)) {
+					running <- func() {
+						done(api.Answer{
+							Result:      &schema.DispatchResult{Instructions: []schema.Send{}, Failed: []schema.Instruction{}},
+							Undelivered: func() { close(taken) },
+						})
+					}
+				}),
+			}})
+			c.send(inModern("1", "tools/call", tool("dispatch_instructions", "")))
+			lose(c, <-running)
+			select {
+			case <-taken:
+			case <-time.After(patience):
+				t.Fatal("it was not taken back")
 			}
-			_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"create_task": slow, "queue_instruction_with_ack": slow}})
-			c.send(inModern("1", "tools/call", tool("create_task", `"prompt":"one"`)))
-			require.Contains(t, <-began, "one")
-			idle(c)
-			c.send(inModern("3", "tools/call", tool("queue_instruction_with_ack", `"content":"three"`)))
-			for range 20 {
-				c.requireAlive() // it would have begun by then
-			}
-			require.Empty(t, began)
-			close(release)
-			require.Contains(t, <-began, "three")
-			require.ElementsMatch(t, []string{"1 complete", "3 complete"}, c.remaining())
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ type harness struct {
 	table  *api.Table
 	server mcp.Server
 	log    *logBuffer
-	ctx    context.Context // of the server
+	beats  atomic.Int64 // calls of heartbeat
 }
 
 // A setup configures a harness. The zero value works.
@@ -109,35 +110,47 @@ func (h *harness) serve(opens time.Duration) {
 
 // open makes the server, and lets it run.
 func (h *harness) open(p setup) {
-	h.table = replaced(h.Table(), p.methods)
+	h.table = h.replaced(p.methods)
 	if p.notify == nil {
 		p.notify = h.Notify
 	}
 	h.server = mcp.NewServer(mcp.Options{
-		Table: h.table, Notify: p.notify, Version: "test", Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+		Table: h.table, Notify: p.notify, Version: "test", Logger: h.logger(),
 	})
-	ctx, stop := context.WithCancel(context.Background())
-	h.ctx = ctx
-	gone := make(chan error, 1)
-	if p.asleep {
-		gone <- nil
-	} else {
-		go func() { gone <- h.server.Run(ctx) }() // ends with ctx
+	if !p.asleep {
+		h.run()
 	}
-	h.t.Cleanup(func() {
-		stop()
-		require.NoError(h.t, <-gone)
-	})
 }
 
-// replaced returns a table with other functions for some methods.
-func replaced(all *api.Table, methods map[string]func(start startFunc) startFunc) *api.Table {
+func (h *harness) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.log, nil)) }
+
+// run lets the server send notifications and renew leases until stop is called or the test ends.
+func (h *harness) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan error, 1)
+	go func() { gone <- h.server.Run(ctx) }() // ends with ctx
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(h.t, <-gone)
+	})
+	h.t.Cleanup(stop)
+	return stop
+}
+
+// replaced returns the table with other functions for some methods.
+func (h *harness) replaced(methods map[string]func(start startFunc) startFunc) *api.Table {
 	var entries []api.Entry
-	for _, name := range all.Names() {
-		entry, _ := all.Entry(name)
+	for _, name := range h.Table().Names() {
+		entry, _ := h.Table().Entry(name)
 		e := *entry
 		if change := methods[name]; change != nil {
 			e.Start = change(e.Start)
+		}
+		if start := e.Start; name == "heartbeat" {
+			e.Start = func(ctx context.Context, params []byte, done func(api.Answer)) {
+				h.beats.Add(1)
+				start(ctx, params, done)
+			}
 		}
 		entries = append(entries, e)
 	}

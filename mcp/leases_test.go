@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -36,92 +37,76 @@ func (h *harness) status(id string) string {
 	return h.call("get_task", `{"task_id":%q}`, id).str("task.status")
 }
 
-// countCalls counts the calls of a method.
-func countCalls(n *atomic.Int64) func(startFunc) startFunc {
-	return func(start startFunc) startFunc {
-		return func(ctx context.Context, params []byte, done func(api.Answer)) {
-			n.Add(1)
-			start(ctx, params, done)
-		}
+// Each row is a story of the lease of a task that a model has claimed.
+//
+//	sleep DURATION    time passes; in a rest, no renewal is sent
+//	beats N           asserts the number of renewals
+//	store full|back   lets renewals fail or succeed
+//	look              the model names the task in a call
+//	finish, lose      finishes the attempt as the model, or elsewhere
+//	late              asserts that it is too late to finish the attempt
+//	stop              ends the server
+//	is STATUS, free   asserts the status of the task, and that another worker can claim it
+func TestLeases(t *testing.T) {
+	for name, story := range map[string]string{
+		"it is renewed while the model works, and not when it is finished": "sleep 19s; beats 0; sleep 2s; beats 1; sleep 30m; is RUNNING; finish; rest 10m",
+		"it ends an hour after the last call of the model":                 "sleep 50m; look; sleep 50m; is RUNNING; sleep 12m; free",
+		"it ends with the server":                                          "sleep 10m; is RUNNING; stop; sleep 61s; free; late",
+		"a disk that is full for half a minute does not cost it":           "store full; sleep 50s; store back; sleep 5m; is RUNNING",
+		"it is not renewed when it is lost":                                "lose; sleep 1h; beats 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { playLease(t, story) })
+		})
 	}
 }
 
-func TestLeaseIsRenewedWhileTheModelWorks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var beats atomic.Int64
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"heartbeat": countCalls(&beats)}})
-		g := h.connect(modern, nil)
-		id, token := g.claimTask()
-		sleepAndWait(19 * time.Second)
-		require.Zero(t, beats.Load())
-		sleepAndWait(2 * time.Second)
-		require.EqualValues(t, 1, beats.Load())
-		sleepAndWait(30 * time.Minute)
-		require.Equal(t, "RUNNING", h.status(id))
-		done, _ := g.callTool("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed","output":"painted"}`, id, token)
-		require.Equal(t, true, done["applied"])
-		before := beats.Load()
-		sleepAndWait(10 * time.Minute)
-		require.Equal(t, before, beats.Load(), "what is finished needs no lease")
-	})
-}
-
-// A model that stops calling loses its task after an hour.
-func TestLeaseExpiresAnHourAfterTheLastCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{})
-		g := h.connect(modern, nil)
-		id, _ := g.claimTask()
-		sleepAndWait(50 * time.Minute)
-		g.callTool("get_task", `{"task_id":%q}`, id)
-		sleepAndWait(50 * time.Minute)
-		require.Equal(t, "RUNNING", h.status(id), "it was named within the hour")
-		sleepAndWait(12 * time.Minute)
-		other := h.call("claim_task", `{"worker":"other"}`)
-		require.Equal(t, id, other.str("claim.task.task_id"))
-	})
-}
-
-func TestLeaseExpiresWhenTheServerEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{asleep: true})
-		ctx, stop := context.WithCancel(context.Background())
-		gone := make(chan error, 1)
-		go func() { gone <- h.server.Run(ctx) }() // ends with ctx
-		id, token := h.connect(modern, nil).claimTask()
-		sleepAndWait(10 * time.Minute)
-		require.Equal(t, "RUNNING", h.status(id))
-		stop()
-		require.NoError(t, <-gone)
-		sleepAndWait(61 * time.Second)
-		other := h.call("claim_task", `{"worker":"other"}`)
-		require.Equal(t, id, other.str("claim.task.task_id"))
-		late := h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, id, token)
-		require.Equal(t, false, late["applied"])
-	})
-}
-
-// A disk that is full for half a minute does not cost the lease.
-func TestFailedRenewalIsRepeatedSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var broken atomic.Bool
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"heartbeat": func(start startFunc) startFunc {
-			return func(ctx context.Context, params []byte, done func(api.Answer)) {
-				if broken.Load() {
-					done(api.Answer{Err: schema.NewError(schema.StoreFull, "the disk is full")})
-					return
-				}
-				start(ctx, params, done)
+func playLease(t *testing.T, story string) {
+	var full atomic.Bool
+	h := newHarness(t, setup{asleep: true, methods: map[string]func(startFunc) startFunc{"heartbeat": func(start startFunc) startFunc {
+		return func(ctx context.Context, params []byte, done func(api.Answer)) {
+			if full.Load() {
+				done(api.Answer{Err: schema.NewError(schema.StoreFull, "the disk is full")})
+				return
 			}
-		}}})
-		id, _ := h.connect(modern, nil).claimTask()
-		broken.Store(true)
-		sleepAndWait(50 * time.Second)
-		broken.Store(false)
-		sleepAndWait(5 * time.Minute)
-		require.Equal(t, "RUNNING", h.status(id))
-		require.Contains(t, h.log.String(), "a lease could not be renewed")
-	})
+			start(ctx, params, done)
+		}
+	}}})
+	stop := h.run()
+	g := h.connect(modern, nil)
+	id, token := g.claimTask()
+	const finish = `{"task_id":%q,"lease_token":%q,"status":"completed"}`
+	for step := range strings.SplitSeq(story, "; ") {
+		verb, word, _ := strings.Cut(step, " ")
+		length, _ := time.ParseDuration(word)
+		switch before := h.beats.Load(); verb {
+		case "sleep":
+			sleepAndWait(length)
+		case "rest":
+			sleepAndWait(length)
+			require.Equal(t, before, h.beats.Load(), step)
+		case "beats":
+			require.Equal(t, word, fmt.Sprint(before), step)
+		case "store":
+			full.Store(word == "full")
+		case "look":
+			g.callTool("get_task", `{"task_id":%q}`, id)
+		case "finish":
+			done, _ := g.callTool("finish_attempt", finish, id, token)
+			require.Equal(t, true, done["applied"])
+		case "lose", "late":
+			require.Equal(t, verb == "lose", h.call("finish_attempt", finish, id, token)["applied"])
+		case "stop":
+			stop()
+		case "is":
+			require.Equal(t, word, h.status(id), step)
+		case "free":
+			require.Equal(t, id, h.call("claim_task", `{"worker":"other"}`).str("claim.task.task_id"))
+		default:
+			require.Fail(t, "no such step", step)
+		}
+	}
+	require.Equal(t, strings.Contains(story, "full"), strings.Contains(h.log.String(), "a lease could not be renewed"))
 }
 
 func TestModelLearnsThatItsTaskWasCancelled(t *testing.T) {
@@ -141,21 +126,9 @@ func TestModelLearnsThatItsTaskWasCancelled(t *testing.T) {
 	})
 }
 
-func TestLostLeaseIsNotRenewed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var beats atomic.Int64
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"heartbeat": countCalls(&beats)}})
-		id, token := h.connect(modern, nil).claimTask()
-		h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, id, token)
-		sleepAndWait(time.Hour)
-		require.EqualValues(t, 1, beats.Load())
-	})
-}
-
 func TestResultWithALeaseEndsTheRenewals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var beats atomic.Int64
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"heartbeat": countCalls(&beats)}})
+		h := newHarness(t, setup{})
 		h.plan("tasks.md", clockPlan)
 		g := h.connect(modern, nil)
 		run, _ := g.callTool("init_run", `{"plan":"tasks.md","item_id":"2"}`)
@@ -166,7 +139,7 @@ func TestResultWithALeaseEndsTheRenewals(t *testing.T) {
 		require.Equal(t, "pass", got["verdict"])
 		require.Equal(t, "COMPLETE", got["task_status"])
 		sleepAndWait(time.Hour)
-		require.Zero(t, beats.Load())
+		require.Zero(t, h.beats.Load())
 	})
 }
 
@@ -200,16 +173,16 @@ func TestLeaseOfAnUndeliveredClaimIsNotRenewed(t *testing.T) {
 				done(api.Answer{Result: &schema.HeartbeatResult{Applied: true}})
 			},
 		}})
-		in, out, exit := servePipe(table)
-		go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the server
-		_, _ = fmt.Fprintln(in, inModern("1", "tools/call", tool("claim_task", "")))
+		p := servePipe(table)
+		go func() { _, _ = io.Copy(io.Discard, p.out) }() // ends with the server
+		p.send(inModern("1", "tools/call", tool("claim_task", "")))
 		<-begun
-		_, _ = fmt.Fprintln(in, note("notifications/cancelled", `"requestId":1`))
+		p.send(note("notifications/cancelled", `"requestId":1`))
 		synctest.Wait()
 		close(answer)
 		sleepAndWait(10 * time.Minute)
-		require.NoError(t, in.Close())
-		require.Zero(t, <-exit)
+		require.NoError(t, p.in.Close())
+		require.Zero(t, <-p.exit)
 		require.EqualValues(t, 1, givenBack.Load())
 		require.Zero(t, beats.Load())
 	})

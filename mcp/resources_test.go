@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,91 +152,56 @@ func TestSubscriberIsNotifiedOfARun(t *testing.T) {
 	require.Equal(t, "waybill://runs/"+run, next(t, heard))
 }
 
-// setupWithNotes returns a setup in which the test sends the notifications.
-func setupWithNotes() (p setup, notify func(method string, params any)) {
-	type note struct {
+// Each row is a story of two sessions that watch resources. a+URI watches, a-URI does not any more, a>URI hears that it
+// has changed, none means that no run is watched; edited, dropped and rewound are what the server hears.
+func TestSubscriptions(t *testing.T) {
+	notes := map[string]struct {
 		method string
 		params any
+	}{
+		"edited":  {"ledger/changed", &schema.LedgerNote{Plan: "tasks.md"}},
+		"dropped": {"log", &schema.LogNote{Level: "warning", Dropped: 3}},
+		"rewound": {"log", &schema.LogNote{Level: "warning", Rewound: true}},
 	}
-	notes := make(chan note)
-	return setup{notify: func(ctx context.Context, send func(string, any)) error {
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case n := <-notes:
-				send(n.method, n.params)
+	for name, story := range map[string]string{
+		"a changed plan does not name its runs, so all that are watched count as changed": "a+runs/1 a+runs/2 a-runs/2 a+ledger/progress edited a>ledger/progress a>runs/1",
+		"of a log that takes the place of another everything is told, and of a gap in one nothing": "a+awaiting a+ledger/progress a+ledger/tasks a+runs/1 dropped rewound " +
+			"a>awaiting a>ledger/progress a>ledger/tasks a>runs/1",
+		"a session ends only its own subscription":              "a+runs/1 b+runs/2 b-runs/1 b-runs/2 b-runs/2 b-nowhere edited a>runs/1",
+		"twice is once, for the SDK ends both at the first end": "a+runs/1 a+runs/1 a-runs/1 a+ledger/progress edited a>ledger/progress none",
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := make(chan string)
+			h := newHarness(t, setup{notify: func(ctx context.Context, send func(string, any)) error {
+				for {
+					select {
+					case <-ctx.Done():
+						return nil
+					case note := <-sent:
+						send(notes[note].method, notes[note].params)
+					}
+				}
+			}})
+			o, heard := watcher()
+			sessions := map[byte]*sdkClient{'a': h.connect(legacy, o), 'b': h.connect(legacy, nil)}
+			for step := range strings.FieldsSeq(story) {
+				uri := "waybill://" + step[2:]
+				switch {
+				case step[1] == '+':
+					sessions[step[0]].watch(uri)
+				case step[1] == '-':
+					require.NoError(t, sessions[step[0]].Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: uri}))
+				case step[1] == '>':
+					require.Equal(t, uri, next(t, heard))
+				case step == "none":
+					require.Empty(t, h.server.WatchedRuns())
+				default:
+					sent <- step
+				}
 			}
-		}
-	}}, func(method string, params any) { notes <- note{method, params} }
-}
-
-// edited is the notification of an edited plan.
-var edited = &schema.LedgerNote{Plan: "tasks.md"}
-
-// The notification of a changed plan does not name its runs. So all watched runs count as changed.
-func TestEditedPlanNotifiesWatchedRuns(t *testing.T) {
-	p, notify := setupWithNotes()
-	h := newHarness(t, p)
-	o, heard := watcher()
-	g := h.connect(legacy, o)
-	g.watch("waybill://runs/run_1")
-	g.watch("waybill://runs/run_2")
-	require.NoError(t, g.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: "waybill://runs/run_2"}))
-	g.watch("waybill://ledger/progress")
-	notify("ledger/changed", edited)
-	require.Equal(t, "waybill://ledger/progress", next(t, heard))
-	require.Equal(t, "waybill://runs/run_1", next(t, heard))
-}
-
-// After another log replaces the old one, nothing read before may still hold. A log in which
-// notifications were left out is no other one.
-func TestReplacedLogNotifiesEverySubscription(t *testing.T) {
-	p, notify := setupWithNotes()
-	h := newHarness(t, p)
-	o, heard := watcher()
-	g := h.connect(legacy, o)
-	all := []string{"waybill://awaiting", "waybill://ledger/progress", "waybill://ledger/tasks", "waybill://runs/run_1"}
-	for _, uri := range all {
-		g.watch(uri)
+			require.Empty(t, heard)
+		})
 	}
-	notify("log", &schema.LogNote{Level: "warning", Dropped: 3})
-	notify("log", &schema.LogNote{Level: "warning", Rewound: true})
-	for _, uri := range all {
-		require.Equal(t, uri, next(t, heard))
-	}
-	require.Empty(t, heard)
-}
-
-// A session that unsubscribes without a subscription must not end that of another session.
-func TestSessionEndsOnlyItsOwnSubscription(t *testing.T) {
-	p, notify := setupWithNotes()
-	h := newHarness(t, p)
-	o, heard := watcher()
-	h.connect(legacy, o).watch("waybill://runs/run_1")
-	other := h.connect(legacy, nil)
-	other.watch("waybill://runs/run_2")
-	for _, uri := range []string{"waybill://runs/run_1", "waybill://runs/run_2", "waybill://runs/run_2", "waybill://nowhere"} {
-		require.NoError(t, other.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: uri}))
-	}
-	notify("ledger/changed", edited)
-	require.Equal(t, "waybill://runs/run_1", next(t, heard))
-}
-
-// Twice is once, for the SDK ends both at the first end.
-func TestRunWatchedTwiceCanBeUnwatched(t *testing.T) {
-	p, notify := setupWithNotes()
-	h := newHarness(t, p)
-	o, heard := watcher()
-	g := h.connect(legacy, o)
-	for range 2 {
-		g.watch("waybill://runs/run_1")
-	}
-	require.NoError(t, g.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: "waybill://runs/run_1"}))
-	g.watch("waybill://ledger/progress")
-	notify("ledger/changed", edited)
-	require.Equal(t, "waybill://ledger/progress", next(t, heard))
-	require.Empty(t, h.server.WatchedRuns())
 }
 
 // Addresses of any length could be watched, and any number of them: all of it was kept.
@@ -279,4 +245,19 @@ func TestChangesAreCollectedBeforeANotification(t *testing.T) {
 		h.call("create_task", `{"prompt":"Paint it again."}`)
 		next(t, heard)
 	})
+}
+
+// A subscription that has ended leaves nothing behind, however many came before it.
+func TestEndedSubscriptionsAreReleased(t *testing.T) {
+	_, c := connectRaw(t, setup{})
+	c.requireAlive()
+	before := runtime.NumGoroutine()
+	for i := range 1000 {
+		id := fmt.Sprint(i)
+		c.send(inModern(id, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["waybill://awaiting"]}`))
+		require.Equal(t, "notifications/subscriptions/acknowledged", brief(t, c.nextAnswer()))
+		c.send(note("notifications/cancelled", `"requestId":`+id))
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() < before+10 }, patience, time.Millisecond)
+	require.Empty(t, c.remaining())
 }

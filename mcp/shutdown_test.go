@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,7 +21,7 @@ func TestEndOfInputFinishesCallsInFlight(t *testing.T) {
 	const n = 50
 	s := newCallBarrier()
 	_, c := connectRaw(t, s.holdReads())
-	c.initialize()
+	c.initialize("{}")
 	for i := range n {
 		c.send(inLegacy(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)), readyItems(fmt.Sprintf(`"%d"`, i)))
 	}
@@ -34,74 +33,33 @@ func TestEndOfInputFinishesCallsInFlight(t *testing.T) {
 	require.Len(t, c.remaining(), 2*n)
 }
 
-// A signal is as the end of the input.
-func TestServeEndsWithItsContext(t *testing.T) {
-	s := newCallBarrier()
-	_, c := connectRaw(t, s.holdReads())
-	c.send(readyItems("1"))
-	<-s.running
-	c.stop()
-	close(s.release)
-	require.Equal(t, "1 complete", brief(t, c.nextAnswer()))
-	require.Empty(t, c.remaining())
+// A pipe is the host's end of two pipes in memory to a server, in a bubble, where time costs nothing.
+type pipe struct {
+	in, out net.Conn
+	stop    func() // ends the context of the server
+	exit    chan int
 }
 
-// A hanging request is hurried, then answered with SHUTTING_DOWN, and abandoned in time.
-func TestEndOfInputAnswersHangingCalls(t *testing.T) {
-	let := make(chan struct{})
-	defer close(let)
-	for name, row := range map[string]struct {
-		method, call string
-		stuck        startFunc
-		want         string
-	}{
-		"a call that can be hurried": {
-			"claim_task", tool("claim_task", ""),
-			func(ctx context.Context, _ []byte, done func(api.Answer)) {
-				go func() { // ends when the request is hurried
-					<-ctx.Done()
-					if errors.Is(context.Cause(ctx), api.ErrHurry) {
-						done(api.Answer{Result: &schema.ClaimTaskResult{}})
-						return
-					}
-					done(api.Answer{Err: schema.NewError(schema.Cancelled, "the request was cancelled")})
-				}()
-			},
-			"1 complete",
-		},
-		"a change that hangs": {
-			"acknowledge", tool("acknowledge", `"instruction_id":"ins_1"`),
-			func(_ context.Context, _ []byte, done func(api.Answer)) {
-				go func() { // ends with the test
-					<-let
-					done(api.Answer{Result: &schema.AcknowledgeResult{}})
-				}()
-			},
-			"1 5030 SHUTTING_DOWN",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{row.method: instead(row.stuck)}})
-			c.send(inModern("1", "tools/call", row.call), inModern("2", "tools/list", ""))
-			require.Equal(t, "2 complete", brief(t, c.nextAnswer()))
-			require.Equal(t, []string{row.want}, c.remaining())
-		})
-	}
-}
+func (p *pipe) send(line string) { _, _ = io.WriteString(p.in, line+"\n") }
 
-// servePipe serves over pipes in memory, in a bubble, where time costs nothing.
-func servePipe(table *api.Table) (in, out net.Conn, exit chan int) {
+func servePipe(table *api.Table, change ...func(*mcp.Options)) *pipe {
 	inR, in := net.Pipe()
 	out, outW := net.Pipe()
-	exit = make(chan int, 1)
+	o := mcp.Options{In: inR, Out: outW, Table: table}
+	for _, f := range change {
+		f(&o)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p := &pipe{in, out, stop, make(chan int, 1)}
 	go func() { // ends when the server does
-		code, err := mcp.Serve(context.Background(), mcp.Options{In: inR, Out: outW, Table: table})
+		code, err := mcp.Serve(ctx, o)
 		if err != nil {
 			panic(err)
 		}
-		exit <- code
+		stop()
+		p.exit <- code
 	}()
-	return in, out, exit
+	return p
 }
 
 // The way out takes no longer than 1.5 s after the last movement, and stays patient as long as there is some.
@@ -129,16 +87,16 @@ func TestShutdownTimeIsLimited(t *testing.T) {
 						}()
 					},
 				}})
-				in, out, exit := servePipe(table)
-				go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the server
+				p := servePipe(table)
+				go func() { _, _ = io.Copy(io.Discard, p.out) }() // ends with the server
 				for i := range row.calls {
-					_, err := fmt.Fprintln(in, inModern(fmt.Sprint(i), "tools/call", tool("acknowledge", `"instruction_id":"ins_1"`)))
+					_, err := fmt.Fprintln(p.in, inModern(fmt.Sprint(i), "tools/call", tool("acknowledge", `"instruction_id":"ins_1"`)))
 					require.NoError(t, err)
 				}
 				synctest.Wait()
 				start := time.Now()
-				require.NoError(t, in.Close())
-				require.Zero(t, <-exit)
+				require.NoError(t, p.in.Close())
+				require.Zero(t, <-p.exit)
 				took := time.Since(start)
 				require.GreaterOrEqual(t, took, row.want)
 				require.LessOrEqual(t, took, row.want+350*time.Millisecond)
@@ -161,14 +119,14 @@ func TestShutdownWaitsForABusyStore(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarness(t, setup{asleep: true, opens: row.takes})
-			in, out, exit := servePipe(h.Table())
+			p := servePipe(h.Table())
 			start := time.Now()
-			_, err := fmt.Fprintln(in, inModern("1", "tools/call", tool("queue_instruction_with_ack", `"content":"Go."`)))
+			_, err := fmt.Fprintln(p.in, inModern("1", "tools/call", tool("queue_instruction_with_ack", `"content":"Go."`)))
 			require.NoError(t, err)
-			require.NoError(t, in.Close())
-			answers, err := io.ReadAll(out)
+			require.NoError(t, p.in.Close())
+			answers, err := io.ReadAll(p.out)
 			require.NoError(t, err)
-			require.Zero(t, <-exit)
+			require.Zero(t, <-p.exit)
 			require.Equal(t, row.want, brief(t, string(answers)))
 			require.Less(t, time.Since(start), row.limit)
 		})
@@ -179,30 +137,22 @@ func TestShutdownWaitsForABusyStore(t *testing.T) {
 func TestHostThatReadsNothingCountsAsGone(t *testing.T) {
 	for _, line := range []string{inModern("1", "tools/list", ""), "garbage"} {
 		synctest.Test(t, func(t *testing.T) {
-			in, out, exit := servePipe(api.NewTable(nil))
+			p := servePipe(api.NewTable(nil))
 			start, taken := time.Now(), 0
 			flooded := make(chan struct{})
 			go func() { // ends with the server
 				defer close(flooded)
 				for taken = 0; ; taken++ {
-					if _, err := fmt.Fprintln(in, line); err != nil {
+					if _, err := fmt.Fprintln(p.in, line); err != nil {
 						return
 					}
 				}
 			}()
-			require.Zero(t, <-exit)
+			require.Zero(t, <-p.exit)
 			require.InDelta(t, 5.1, time.Since(start).Seconds(), 0.2)
 			<-flooded
 			require.Less(t, taken, 120_000)
-			require.NoError(t, out.Close())
+			require.NoError(t, p.out.Close())
 		})
 	}
-}
-
-// A host that closes its end is noticed with the next answer.
-func TestServeEndsWhenTheHostClosesTheOutput(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	require.NoError(t, c.out.Close())
-	c.send(inModern("1", "tools/list", ""))
-	require.Zero(t, <-c.exit)
 }
