@@ -80,8 +80,7 @@ func TestStoreThatDoesNotOpenIsTriedAgain(t *testing.T) {
 		require.Fail(t, "it was not opened yet")
 	default:
 	}
-	_, err = e.Do(t.Context(), queue("s", "y"))
-	require.NoError(t, err)
+	do(t, e, queue("s", "y"))
 	<-e.Opened()
 	status, err := e.StoreStatus(t.Context())
 	require.NoError(t, err)

@@ -17,10 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/api"
-	"waybill/mcp"
 	"waybill/schema"
 	"waybill/test/golden"
-	"waybill/wire"
 )
 
 // Each session of testdata/lines.txt is a host that writes lines, in fake time:
@@ -32,6 +30,7 @@ import (
 //	                          or minds no cancellation
 //	@ panic, fault TOOL       the tool panics; answers with an error that is our own
 //	@ release, sleep DURATION the tools go on; time passes
+//	@ many N                  N calls of ready_items, with the ids from 0 on
 //	@ asks, status            a task asks a person, and is TASK in later lines; its status
 //	@ began                   the names of the tools that began, in order
 //	@ close, signal, deaf     the input ends; the context of the server ends; the host closes its output
@@ -55,9 +54,9 @@ func TestLinesAreAnsweredAsTheFileSays(t *testing.T) {
 
 // A lineSession is a session of testdata/lines.txt.
 type lineSession struct {
-	t       *testing.T
-	h       *harness
-	pipe    *pipe
+	t *testing.T
+	h *harness
+	*rawClient
 	heard   logBuffer
 	seen    int               // bytes of heard
 	gates   map[string]string // what tools do, by their names
@@ -65,7 +64,7 @@ type lineSession struct {
 	began   []string
 	names   map[string]string // TASK and FORM
 	got     strings.Builder
-	left    bool
+	left    bool // the session has ended what it says, or hears
 }
 
 func (s *lineSession) play(session string) string {
@@ -73,35 +72,24 @@ func (s *lineSession) play(session string) string {
 	for _, m := range schema.Methods {
 		methods[m.Name] = s.gate(m.Name)
 	}
-	s.h = newHarness(s.t, setup{asleep: true, methods: methods})
-	s.h.plan("tasks.md", "- [ ] 1 Cut the face\n")
-	tally := new(wire.Tally)
-	s.pipe = servePipe(s.h.table, func(o *mcp.Options) {
-		o.Notify, o.Logger, o.Tally = s.h.Notify, s.h.logger(), tally
-		o.SetMaxMessageBytes(10_000)
-	})
-	go func() { _, _ = io.Copy(&s.heard, s.pipe.out) }() // ends with the server
+	s.h, s.rawClient = connectRaw(s.t, setup{methods: methods})
+	go func() { _, _ = io.Copy(&s.heard, s.out) }() // ends with the server
 	for line := range strings.SplitSeq(session, "\n") {
 		if strings.HasPrefix(line, "<") || strings.HasPrefix(line, "=") {
 			continue
 		}
 		fmt.Fprintln(&s.got, line)
-		began := time.Now()
 		s.step(line)
 		s.hear()
-		if took := time.Since(began); took > 0 && !strings.HasPrefix(line, "@ sleep") {
-			fmt.Fprintln(&s.got, "= took", took)
-		}
 	}
 	if !s.left {
-		s.pipe.send(inModern(`"alive"`, "tools/list", ""))
+		s.send(inModern(`"alive"`, "tools/list", ""))
 		synctest.Wait()
 		require.Contains(s.t, s.heard.String()[s.seen:], `"alive"`)
 		s.seen = len(s.heard.String())
-		s.leave(func() { require.NoError(s.t, s.pipe.in.Close()) })
-		s.hear()
 	}
-	if n := tally.Stats().Responses; n > 0 {
+	s.leave()
+	if n := s.tally.Stats().Responses; n > 0 {
 		fmt.Fprintln(&s.got, "= responses", n)
 	}
 	return s.got.String()
@@ -153,20 +141,20 @@ func (s *lineSession) step(line string) {
 	switch part[0] {
 	case "#":
 	case "N":
-		s.pipe.send(note(part[1], strings.Join(part[2:], " ")))
+		s.send(note(part[1], strings.Join(part[2:], " ")))
 	case "L":
-		s.pipe.send(inLegacy(part[1], part[2], part[3]))
+		s.send(inLegacy(part[1], part[2], part[3]))
 	case "M":
-		s.pipe.send(inModern(part[1], part[2], part[3]))
+		s.send(inModern(part[1], part[2], part[3]))
 	case "l":
-		s.pipe.send(inLegacy(part[1], "tools/call", tool(part[2], part[3])))
+		s.send(inLegacy(part[1], "tools/call", tool(part[2], part[3])))
 	case "m":
-		s.pipe.send(inModern(part[1], "tools/call", tool(part[2], part[3])))
+		s.send(inModern(part[1], "tools/call", tool(part[2], part[3])))
 	case "@":
 		word, rest, _ := strings.Cut(line[2:], " ")
 		s.command(word, rest)
 	default:
-		s.pipe.send(line)
+		s.send(line)
 	}
 	synctest.Wait()
 }
@@ -187,22 +175,25 @@ func (s *lineSession) command(word, rest string) {
 		fmt.Fprintln(&s.got, "=", s.h.status(s.names["TASK"]))
 	case "began":
 		fmt.Fprintln(&s.got, "=", strings.Join(s.began, ", "))
+	case "many":
+		for i := range number(s.t, rest) {
+			s.send(readyItems(fmt.Sprint(i)))
+		}
 	case "close":
-		s.leave(func() { require.NoError(s.t, s.pipe.in.Close()) })
+		s.left = true
+		require.NoError(s.t, s.in.Close())
 	case "signal":
-		s.leave(s.pipe.stop)
+		s.left = true
+		s.stop()
 	case "deaf":
-		require.NoError(s.t, s.pipe.out.Close())
-		s.leave(func() { s.pipe.send(inModern("1", "tools/list", "")) })
+		s.left = true
+		require.NoError(s.t, s.out.Close())
 	case "part":
-		_, err := io.WriteString(s.pipe.in, rest)
+		_, err := io.WriteString(s.in, rest)
 		require.NoError(s.t, err)
 	case "pad":
-		var n int
-		_, err := fmt.Sscan(rest, &n)
-		require.NoError(s.t, err)
 		line := inModern("1", "tools/list", "")
-		s.pipe.send(line[:len(line)-1] + strings.Repeat(" ", n-len(line)) + "}")
+		s.send(line[:len(line)-1] + strings.Repeat(" ", number(s.t, rest)-len(line)) + "}")
 	case "log":
 		require.Contains(s.t, s.h.log.String(), rest)
 	default:
@@ -210,12 +201,22 @@ func (s *lineSession) command(word, rest string) {
 	}
 }
 
-// leave ends the session, waits for the server, and lets the tools end that were left behind.
-func (s *lineSession) leave(how func()) {
-	how()
-	s.left = true
-	require.Zero(s.t, <-s.pipe.exit)
-	synctest.Wait()
+func number(t *testing.T, text string) (n int) {
+	t.Helper()
+	_, err := fmt.Sscan(text, &n)
+	require.NoError(t, err)
+	return n
+}
+
+// leave waits for the end of the server, and lets the tools end that were left behind.
+func (s *lineSession) leave() {
+	began := time.Now()
+	_ = s.in.Close() // it may be closed already
+	require.Zero(s.t, <-s.exit)
+	s.hear()
+	if took := time.Since(began); took > 0 {
+		fmt.Fprintln(&s.got, "= exit, which took", took)
+	}
 	select {
 	case <-s.release:
 	default:
@@ -236,6 +237,17 @@ func (s *lineSession) hear() {
 		lines = append(lines, s.told(line))
 	}
 	s.seen = len(all)
+	if len(lines) > 10 {
+		alike := map[string]int{}
+		for _, line := range lines {
+			_, what, _ := strings.Cut(line, " ")
+			alike[what]++
+		}
+		lines = nil
+		for what, n := range alike {
+			lines = append(lines, fmt.Sprint(n, " times ", what))
+		}
+	}
 	slices.Sort(lines)
 	for _, line := range lines {
 		fmt.Fprintln(&s.got, "<", line)

@@ -7,84 +7,78 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
+	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"waybill/api"
 	"waybill/mcp"
 	"waybill/wire"
 )
 
-// A rawClient is the host's end of two real pipes to a server.
-type rawClient struct {
-	t     testing.TB
-	in    *os.File // to the server
-	out   *os.File // from the server
-	lines *bufio.Reader
-	tally *wire.Tally
-	stop  context.CancelFunc
-	exit  chan int
+// A pipe is the host's end of two pipes in memory to a server, in a bubble, where time costs nothing.
+type pipe struct {
+	in, out net.Conn
+	stop    func() // ends the context of the server
+	exit    chan int
 }
 
-// connectRaw serves the harness over real pipes.
-func (h *harness) connectRaw(change ...func(*mcp.Options)) *rawClient {
-	h.t.Helper()
-	inR, inW, err := os.Pipe()
-	require.NoError(h.t, err)
-	outR, outW, err := os.Pipe()
-	require.NoError(h.t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	c := &rawClient{t: h.t, in: inW, out: outR, lines: bufio.NewReader(outR), tally: new(wire.Tally), stop: stop, exit: make(chan int, 1)}
-	o := mcp.Options{
-		In: inR, Out: outW, Table: h.table, Notify: h.Notify, Version: "test", Tally: c.tally,
-		Logger: slog.New(slog.NewTextHandler(h.log, nil)),
-	}
+// send writes lines as they are.
+func (p *pipe) send(lines ...string) { _, _ = io.WriteString(p.in, strings.Join(lines, "\n")+"\n") }
+
+func servePipe(table *api.Table, change ...func(*mcp.Options)) *pipe {
+	inR, in := net.Pipe()
+	out, outW := net.Pipe()
+	o := mcp.Options{In: inR, Out: outW, Table: table}
 	for _, f := range change {
 		f(&o)
 	}
-	ended := make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	p := &pipe{in, out, stop, make(chan int, 1)}
 	go func() { // ends when the server does
-		defer close(ended)
 		code, err := mcp.Serve(ctx, o)
 		if err != nil {
 			panic(err)
 		}
-		c.exit <- code
-	}()
-	h.t.Cleanup(func() {
 		stop()
-		_ = inW.Close()
-		_ = outR.Close()
-		<-ended
+		p.exit <- code
+	}()
+	return p
+}
+
+// A rawClient is a host that reads line by line.
+type rawClient struct {
+	*pipe
+	t     testing.TB
+	lines *bufio.Reader
+	tally *wire.Tally
+}
+
+// connectRaw serves a harness with a plan.
+func connectRaw(t testing.TB, p setup) (*harness, *rawClient) {
+	t.Helper()
+	p.asleep = true // the one that is called runs a server of its own
+	h := newHarness(t, p)
+	h.plan("tasks.md", "- [ ] 1 Cut the face\n")
+	tally := new(wire.Tally)
+	c := servePipe(h.table, func(o *mcp.Options) {
+		o.Notify, o.Logger, o.Tally = h.Notify, h.logger(), tally
+		o.SetMaxMessageBytes(10_000)
 	})
-	return c
-}
-
-// send writes lines as they are.
-func (c *rawClient) send(lines ...string) {
-	c.t.Helper()
-	_, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n")
-	require.NoError(c.t, err)
-}
-
-// setDeadline has the next reads end after a while, where pipes know such a thing.
-func (c *rawClient) setDeadline() {
-	c.t.Helper()
-	if err := c.out.SetReadDeadline(time.Now().Add(patience)); !errors.Is(err, os.ErrNoDeadline) {
-		require.NoError(c.t, err)
-	}
+	t.Cleanup(func() {
+		c.stop()
+		_, _ = c.in.Close(), c.out.Close()
+	})
+	return h, &rawClient{c, t, bufio.NewReader(c.out), tally}
 }
 
 // nextAnswer returns the next line.
 func (c *rawClient) nextAnswer() string {
 	c.t.Helper()
-	c.setDeadline()
 	text, err := c.lines.ReadString('\n')
 	require.NoError(c.t, err)
 	require.True(c.t, json.Valid([]byte(text)), text)
@@ -95,7 +89,6 @@ func (c *rawClient) nextAnswer() string {
 func (c *rawClient) remaining() (all []string) {
 	c.t.Helper()
 	_ = c.in.Close() // it may be closed already
-	c.setDeadline()
 	for {
 		text, err := c.lines.ReadString('\n')
 		if err != nil {
@@ -113,12 +106,6 @@ func (c *rawClient) ask(line string) string {
 	c.t.Helper()
 	c.send(line)
 	return brief(c.t, c.nextAnswer())
-}
-
-// requireAlive checks that the session goes on.
-func (c *rawClient) requireAlive() {
-	c.t.Helper()
-	require.Equal(c.t, `"alive" complete`, c.ask(inModern(`"alive"`, "tools/call", `"name":"ready_items","arguments":{"plan":"tasks.md"}`)))
 }
 
 // An answer is what a test looks at in a line of the server.
@@ -198,25 +185,12 @@ func tool(name, arguments string) string {
 	return fmt.Sprintf(`"name":%q,"arguments":{%s}`, name, arguments)
 }
 
-// hello is the members of a handshake.
-func hello(capabilities string) string {
-	return `"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"test","version":"1"}`
-}
-
 // initialize shakes hands.
-func (c *rawClient) initialize(capabilities string) {
+func (c *rawClient) initialize() {
 	c.t.Helper()
-	require.Equal(c.t, `"hello" version 2025-11-25`, c.ask(inLegacy(`"hello"`, "initialize", hello(capabilities))))
+	const hello = `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}`
+	require.Equal(c.t, `"hello" version 2025-11-25`, c.ask(inLegacy(`"hello"`, "initialize", hello)))
 	c.send(note("notifications/initialized", ""))
-}
-
-// connectRaw starts a harness with a plan and connects a rawClient, which can send any line.
-func connectRaw(t testing.TB, p setup, change ...func(*mcp.Options)) (*harness, *rawClient) {
-	t.Helper()
-	p.asleep = true // the one that is called runs a server of its own
-	h := newHarness(t, p)
-	h.plan("tasks.md", "- [ ] 1 Cut the face\n")
-	return h, h.connectRaw(change...)
 }
 
 // Whatever a model sends, it is answered, and never with a defect.

@@ -249,15 +249,18 @@ func TestChangesAreCollectedBeforeANotification(t *testing.T) {
 
 // A subscription that has ended leaves nothing behind, however many came before it.
 func TestEndedSubscriptionsAreReleased(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	c.requireAlive()
-	before := runtime.NumGoroutine()
-	for i := range 1000 {
-		id := fmt.Sprint(i)
-		c.send(inModern(id, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["waybill://awaiting"]}`))
-		require.Equal(t, "notifications/subscriptions/acknowledged", brief(t, c.nextAnswer()))
-		c.send(note("notifications/cancelled", `"requestId":`+id))
-	}
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() < before+10 }, patience, time.Millisecond)
-	require.Empty(t, c.remaining())
+	synctest.Test(t, func(t *testing.T) {
+		_, c := connectRaw(t, setup{})
+		require.Equal(t, "1 complete", c.ask(inModern("1", "tools/list", "")))
+		before := runtime.NumGoroutine()
+		for i := range 1000 {
+			id := fmt.Sprint(i)
+			require.Equal(t, "notifications/subscriptions/acknowledged",
+				c.ask(inModern(id, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["waybill://awaiting"]}`)))
+			c.send(note("notifications/cancelled", `"requestId":`+id))
+		}
+		synctest.Wait()
+		require.Less(t, runtime.NumGoroutine(), before+10)
+		require.Empty(t, c.remaining())
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,55 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/api"
-	"waybill/mcp"
 	"waybill/schema"
 )
-
-// At the end of the input everything that was read is carried out and answered.
-func TestEndOfInputFinishesCallsInFlight(t *testing.T) {
-	const n = 50
-	s := newCallBarrier()
-	_, c := connectRaw(t, s.holdReads())
-	c.initialize("{}")
-	for i := range n {
-		c.send(inLegacy(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)), readyItems(fmt.Sprintf(`"%d"`, i)))
-	}
-	for range 2 * n {
-		<-s.running
-	}
-	require.NoError(t, c.in.Close())
-	close(s.release)
-	require.Len(t, c.remaining(), 2*n)
-}
-
-// A pipe is the host's end of two pipes in memory to a server, in a bubble, where time costs nothing.
-type pipe struct {
-	in, out net.Conn
-	stop    func() // ends the context of the server
-	exit    chan int
-}
-
-func (p *pipe) send(line string) { _, _ = io.WriteString(p.in, line+"\n") }
-
-func servePipe(table *api.Table, change ...func(*mcp.Options)) *pipe {
-	inR, in := net.Pipe()
-	out, outW := net.Pipe()
-	o := mcp.Options{In: inR, Out: outW, Table: table}
-	for _, f := range change {
-		f(&o)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	p := &pipe{in, out, stop, make(chan int, 1)}
-	go func() { // ends when the server does
-		code, err := mcp.Serve(ctx, o)
-		if err != nil {
-			panic(err)
-		}
-		stop()
-		p.exit <- code
-	}()
-	return p
-}
 
 // The way out takes no longer than 1.5 s after the last movement, and stays patient as long as there is some.
 func TestShutdownTimeIsLimited(t *testing.T) {
