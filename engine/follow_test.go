@@ -34,35 +34,22 @@ func startFollow(t *testing.T, f *runFixture) (wake func(paths ...string)) {
 	}
 }
 
-// newLiveFixture returns a fixture whose plans use the fake clock.
-func newLiveFixture(t *testing.T) *runFixture {
-	return newRunFixture(t, newHookedStore(t), planFixtureAt(t, t.TempDir()))
-}
-
-func TestFollowRecordsWhatItIsToldOf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newLiveFixture(t)
-		f.write("tasks.md", twoItems, time.Hour)
-		wake := startFollow(t, f)
-		require.Equal(t, []string{"tasks.md"}, f.watched)
-		f.write("tasks.md", twoItems+"- [ ] 3. Third\n", 0)
-		wake("tasks.md", "tasks.md", "gone.md")
-		require.Equal(t, []string{"[3]"}, f.records())
-	})
-}
-
-func TestFollowLooksAgainWhenAFileHasSettled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newLiveFixture(t)
-		f.write("tasks.md", twoItems, time.Hour)
-		wake := startFollow(t, f)
-		f.write("tasks.md", "- [ ] 2. Second\n", 0)
-		wake("tasks.md")
-		require.Empty(t, f.records(), "half of a file was believed")
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, []string{"[1]"}, f.records())
-	})
+// Follow records what becomes of a file without a call, and looks again when the file has settled.
+func TestFollow(t *testing.T) {
+	for name, story := range map[string]string{
+		"a change":                    "write 123 0s; wake; log [3]",
+		"a file that is half-written": "write 2 0s; wake; log; wait 1s; log [1]",
+		"a file that cannot be read":  "folder; wake; log; wait 1s; log not_regular; write 123; wake; log not_regular [3]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newObservers(t, planFixtureAt(t, t.TempDir()))
+				o.play("write 12")
+				o.wake = startFollow(t, o.named['a'])
+				o.play(story)
+			})
+		})
+	}
 }
 
 // breakPlan replaces tasks.md by a folder.
@@ -71,31 +58,6 @@ func (plans *planFixture) breakPlan() {
 	path := filepath.Join(plans.dir, "tasks.md")
 	require.NoError(plans.t, os.RemoveAll(path))
 	require.NoError(plans.t, os.Mkdir(path, 0o755))
-}
-
-// repairPlan writes tasks.md in place of anything.
-func (plans *planFixture) repairPlan(text string) {
-	plans.t.Helper()
-	require.NoError(plans.t, os.RemoveAll(filepath.Join(plans.dir, "tasks.md")))
-	plans.write("tasks.md", text, time.Hour)
-}
-
-// Follow records an unreadable plan and its return without a call.
-func TestFollowRecordsAPlanThatCannotBeRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newLiveFixture(t)
-		f.write("tasks.md", twoItems, time.Hour)
-		wake := startFollow(t, f)
-		f.breakPlan()
-		wake("tasks.md")
-		require.Empty(t, f.records())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, []string{"not_regular"}, f.records())
-		f.repairPlan(threeItems)
-		wake("tasks.md")
-		require.Equal(t, []string{"not_regular", "[3]"}, f.records())
-	})
 }
 
 // A stale plan says since when it is unreadable and when its last good reading was written.
@@ -125,7 +87,7 @@ func TestStalePlanHasAnAge(t *testing.T) {
 		require.Equal(t, written, v.Progress.Fingerprint.MtimeMs)
 		plans.advance(time.Minute)
 	}
-	plans.repairPlan(twoItems)
+	plans.repairPlan(twoItems, time.Hour)
 	require.Zero(t, f.look(id).Since)
 	plans.breakPlan()
 	require.Equal(t, began.Add(2*time.Minute), f.look(id).Since)
@@ -154,7 +116,7 @@ func TestListKeepsAPlanWhateverIsInItsPlace(t *testing.T) {
 	plans.removeCard("BACK-1", time.Hour)
 	require.Equal(t, map[string]string{"tasks.md": "not_regular", "specs/a/tasks.md": "", backlog: "missing"}, plans.list())
 	require.NoError(t, os.RemoveAll(filepath.Join(plans.dir, "specs", "a")))
-	plans.repairPlan("no plan\n")
+	plans.repairPlan("no plan\n", time.Hour)
 	require.Equal(t, map[string]string{"tasks.md": "no_items", backlog: "missing"}, plans.list())
 	path, err := plans.Resolve("tasks")
 	require.NoError(t, err)

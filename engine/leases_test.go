@@ -111,8 +111,9 @@ type leaseHarness struct {
 	taskFixture // of the process that makes the calls
 	st          *gatedStore
 	claims      []engine.Claimed
-	shift       atomic.Int64 // of the wall clock
-	failing     atomic.Bool  // the store refuses updates
+	shift       atomic.Int64                // of the wall clock
+	fault       atomic.Pointer[store.Error] // of updates
+	log         bytes.Buffer                // of the first process; read when it rests
 }
 
 func withLeaseHarness(t *testing.T, test func(t *testing.T, h *leaseHarness)) {
@@ -120,12 +121,12 @@ func withLeaseHarness(t *testing.T, test func(t *testing.T, h *leaseHarness)) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &leaseHarness{taskFixture: taskFixture{t: t}, st: &gatedStore{hookedStore: newHookedStore(t)}}
 		h.st.before = func(int) error {
-			if h.failing.Load() {
-				return &store.Error{Kind: store.IO, Message: "a bad moment"}
+			if fault := h.fault.Load(); fault != nil {
+				return fault
 			}
 			return nil
 		}
-		h.e = build(t, engine.Options{Open: open(h.st), Now: h.now})
+		h.e = build(t, engine.Options{Open: open(h.st), Now: h.now, Logger: slog.New(slog.NewTextHandler(&h.log, nil))})
 		runEngine(t, h.e)
 		t.Cleanup(func() { h.st.setChecks(true) })
 		test(t, h)
@@ -179,7 +180,7 @@ func (h *leaseHarness) play(script string) {
 		case "checks":
 			h.st.setChecks(last == "on")
 		case "store":
-			h.failing.Store(last == "off")
+			h.fault.Store(map[string]*store.Error{"off": {Kind: store.IO, Message: "a bad moment"}}[last])
 		case "start":
 			h.e = build(h.t, engine.Options{Open: open(h.st.hookedStore), Now: h.now})
 			exit = runEngine(h.t, h.e)
@@ -295,28 +296,16 @@ func TestWaitingClaimIsAnsweredWhenATaskIsReady(t *testing.T) {
 
 // A store that accepts no writes causes one warning, not one per second.
 func TestLeaseErrorIsLoggedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newHookedStore(t)
-		var fault atomic.Pointer[store.Error]
-		st.before = func(int) error {
-			if f := fault.Load(); f != nil {
-				return f
-			}
-			return nil
-		}
-		var log bytes.Buffer
-		e := build(t, engine.Options{Open: open(st), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		runEngine(t, e)
-		h := &leaseHarness{taskFixture: taskFixture{t, e}, st: &gatedStore{hookedStore: st}}
+	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
 		h.play("claim 1 1s")
-		fault.Store(&store.Error{Kind: store.ReadOnly, Message: "it is read-only"})
+		h.fault.Store(&store.Error{Kind: store.ReadOnly, Message: "it is read-only"})
 		h.sleep(time.Second)
-		before := st.number()
+		before := h.st.number()
 		h.sleep(10 * time.Minute)
-		require.Equal(t, before+10, st.number(), "it is left alone for a minute")
-		fault.Store(&store.Error{Kind: store.IO, Message: "the disk is gone"})
+		require.Equal(t, before+10, h.st.number(), "it is left alone for a minute")
+		h.fault.Store(&store.Error{Kind: store.IO, Message: "the disk is gone"})
 		h.sleep(10 * time.Minute)
-		require.Equal(t, 1, strings.Count(log.String(), "it is read-only"))
-		require.Equal(t, 1, strings.Count(log.String(), "the disk is gone"))
+		require.Equal(t, 1, strings.Count(h.log.String(), "it is read-only"))
+		require.Equal(t, 1, strings.Count(h.log.String(), "the disk is gone"))
 	})
 }

@@ -78,75 +78,58 @@ func TestStatsLeaveOutLateAcknowledgements(t *testing.T) {
 // A change that runs twice counts once, and one that is not committed does not count.
 func TestStatsCountWhatIsCommitted(t *testing.T) {
 	st := newHookedStore(t)
-	full := errors.New("the disk is full")
-	refused := false
-	st.before = func(int) error {
-		if refused {
-			return full
-		}
-		return nil
-	}
+	var fault error
+	st.before = func(int) error { return fault }
 	e := start(t, st)
 	first, second := queued(t, e, instruction.Instruction{}), queued(t, e, instruction.Instruction{})
 
 	release := blockEngine(t, e)
 	one := submit(t.Context(), e, acknowledge(first))
 	broken := submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		if _, _, _, err := tx.Acknowledge(second); err != nil {
-			return nil, err
-		}
-		return nil, full
+		_, _, _, err := tx.Acknowledge(second)
+		return nil, errors.Join(err, errBroken)
 	}})
 	release()
 	require.NoError(t, (<-one).err)
-	require.ErrorIs(t, (<-broken).err, full)
+	require.ErrorIs(t, (<-broken).err, errBroken)
 	require.EqualValues(t, 1, e.Stats().AckLatency.Count)
 
-	refused = true
-	require.ErrorIs(t, (<-submit(t.Context(), e, acknowledge(second))).err, full)
+	fault = errUnwanted
+	require.ErrorIs(t, (<-submit(t.Context(), e, acknowledge(second))).err, errUnwanted)
 	require.EqualValues(t, 1, e.Stats().AckLatency.Count)
 }
 
 // Each reason for a rebuild is counted by the process that stores the facts.
 func TestStatsCountRebuilds(t *testing.T) {
 	plans, st := newPlanFixture(t), newHookedStore(t)
-	s, other := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
-	require.Equal(t, map[engine.Rebuild]int64{
-		engine.RebuildChanged: 0, engine.RebuildItemGone: 0, engine.RebuildFactsLost: 0,
-	}, s.Stats().Rebuilds)
-	s.write("tasks.md", twoItems, time.Hour)
-	id := s.begin("1").ID
-	s.look(id)
-	s.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
-	s.look(id)
-	s.look(id)
+	f, id := begun(t, st, plans)
+	other := newRunFixture(t, st, plans.secondReader(t))
+	requireRebuilds := func(f *runFixture, changed, factsLost, gone int64) {
+		t.Helper()
+		require.Equal(t, map[engine.Rebuild]int64{
+			engine.RebuildChanged: changed, engine.RebuildFactsLost: factsLost, engine.RebuildItemGone: gone,
+		}, f.Stats().Rebuilds)
+	}
+	requireRebuilds(f, 0, 0, 0)
+	f.write("tasks.md", threeItems, time.Minute)
+	f.look(id)
+	f.look(id)
 	other.look(id) // it is stored
-	require.EqualValues(t, 1, s.Stats().Rebuilds[engine.RebuildChanged])
-
-	do(t, s.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+	requireRebuilds(f, 1, 0, 0)
+	do(t, f.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		facts, err := tx.Facts(id)
-		if err != nil {
-			return nil, err
-		}
 		n := len(facts)
 		facts = slices.DeleteFunc(facts, func(f store.Fact) bool { return strings.HasSuffix(f.Key, "source_fingerprint") })
 		require.Len(t, facts, n-1)
-		if err := tx.PutFacts(id, facts); err != nil {
-			return nil, err
-		}
-		return tx.Append(store.Event{Type: core.RunReplanned, Subject: id, Data: "{}"})
+		_, again := tx.Append(store.Event{Type: core.RunReplanned, Subject: id, Data: "{}"})
+		return nil, errors.Join(err, tx.PutFacts(id, facts), again)
 	}})
-	s.look(id)
-	require.EqualValues(t, 1, s.Stats().Rebuilds[engine.RebuildFactsLost])
-
-	s.write("tasks.md", "- [ ] 2. Second\n", time.Second)
-	s.look(id)
-	require.Equal(t, map[engine.Rebuild]int64{
-		engine.RebuildChanged: 1, engine.RebuildItemGone: 1, engine.RebuildFactsLost: 1,
-	}, s.Stats().Rebuilds)
-	require.Equal(t, map[engine.Rebuild]int64{
-		engine.RebuildChanged: 0, engine.RebuildItemGone: 0, engine.RebuildFactsLost: 0,
-	}, other.Stats().Rebuilds)
+	f.look(id)
+	requireRebuilds(f, 1, 1, 0)
+	f.write("tasks.md", "- [ ] 2. Second\n", time.Second)
+	f.look(id)
+	requireRebuilds(f, 1, 1, 1)
+	requireRebuilds(other, 0, 0, 0)
 }
 
 // An unreadable plan counts, but not while an editor may be saving it.
@@ -160,7 +143,7 @@ func TestStatsTellOfPlansThatCannotBeRead(t *testing.T) {
 	require.Zero(t, f.Stats().Unreadable, "an editor may be about to write it anew")
 	f.advance(time.Second)
 	require.Equal(t, 1, f.Stats().Unreadable)
-	f.repairPlan(twoItems)
+	f.repairPlan(twoItems, time.Hour)
 	f.read()
 	require.Zero(t, f.Stats().Unreadable)
 }

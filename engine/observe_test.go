@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -83,7 +84,7 @@ func TestPlanObservation(t *testing.T) {
 			"; b looks -/2@2 rebuilt gone; remove; abcabc looks -/2@2 gone rebuild_failed"
 	}
 	for name, story := range stories {
-		t.Run(name, func(t *testing.T) { newObservers(t).play(story) })
+		t.Run(name, func(t *testing.T) { newObservers(t, newPlanFixture(t)).play(story) })
 	}
 }
 
@@ -94,11 +95,12 @@ type observers struct {
 	plans *planFixture
 	named map[rune]*runFixture
 	run   string
-	fault error // of the store
+	fault error                 // of the store
+	wake  func(paths ...string) // by which the first process follows the plan in fake time, if it does
 }
 
-func newObservers(t *testing.T) *observers {
-	o := &observers{t: t, st: newHookedStore(t), plans: newPlanFixture(t), named: make(map[rune]*runFixture)}
+func newObservers(t *testing.T, plans *planFixture) *observers {
+	o := &observers{t: t, st: newHookedStore(t), plans: plans, named: make(map[rune]*runFixture)}
 	o.st.before = func(int) error { return o.fault }
 	o.named['a'] = newRunFixture(t, o.st, o.plans)
 	return o
@@ -118,6 +120,7 @@ func (o *observers) process(letter rune) *runFixture {
 //	remove, folder    removes tasks.md, or puts a folder in its place
 //	link TARGET       puts a link in its place
 //	wait DURATION     advances the clock of the plans
+//	wake              tells a that tasks.md has changed
 //	store on|KIND     lets all updates succeed, or fail with that kind
 //	begin ITEM        starts a run of an item
 //	ab reads [WANT]   lets a and b read the plan; WANT is the items and the problem, or ! and the reason of an error
@@ -135,8 +138,7 @@ func (o *observers) play(story string) {
 			if len(words) > 2 {
 				age, _ = time.ParseDuration(words[2])
 			}
-			require.NoError(o.t, os.RemoveAll(filepath.Join(o.plans.dir, "tasks.md")))
-			o.plans.write("tasks.md", planText(words[1]), age)
+			o.plans.repairPlan(planText(words[1]), age)
 		case "remove":
 			require.NoError(o.t, os.RemoveAll(filepath.Join(o.plans.dir, "tasks.md")))
 		case "folder":
@@ -149,7 +151,14 @@ func (o *observers) play(story string) {
 		case "wait":
 			by, err := time.ParseDuration(words[1])
 			require.NoError(o.t, err)
-			o.plans.advance(by)
+			if o.wake != nil {
+				time.Sleep(by)
+				synctest.Wait()
+			} else {
+				o.plans.advance(by)
+			}
+		case "wake":
+			o.wake("tasks.md", "tasks.md", "gone.md")
 		case "store":
 			o.fault = map[string]error{"io": &store.Error{Kind: store.IO}, "read_only": &store.Error{Kind: store.ReadOnly}}[words[1]]
 		case "begin":
@@ -192,6 +201,13 @@ func (o *observers) observe(letters, verb, want, step string) {
 		o.plans.advance(time.Second)
 		look()
 	}
+}
+
+// repairPlan writes tasks.md in place of anything.
+func (plans *planFixture) repairPlan(text string, ago time.Duration) {
+	plans.t.Helper()
+	require.NoError(plans.t, os.RemoveAll(filepath.Join(plans.dir, "tasks.md")))
+	plans.write("tasks.md", text, ago)
 }
 
 // planText returns the text of a plan with a name, or with items of one digit.
