@@ -125,25 +125,41 @@ var roleFiles = map[ledger.Role]string{
 	ledger.RoleCodeQualityReviewer: "code-quality-reviewer",
 }
 
-// A provider can reuse its work on a prefix only if no byte of it ever changes.
+// prefixHashes has the hashes of the stable prefixes of prompt version 2. Other bytes need another version, because
+// what was measured or cached under a version must find its bytes again.
+var prefixHashes = map[string]string{
+	"worker":                      "67e50b001f0fe1197772c68fc4acdfa8783ac120ae58691776a30ba75e85e978",
+	"worker-block":                "aecc81e6d4f92ed20c29303acf1143d71718c463a322f1c7a6f889b9636cd0b3",
+	"spec-reviewer":               "f6e4f1319c8e1299b844c9eeb49bc955b40b23230c58a7da61745ad2fc4ce948",
+	"spec-reviewer-block":         "68c24d6ace4c3f96b9388ccb5b78c36daaae924c84f8f0957dad1a4b04e9f9b0",
+	"code-quality-reviewer":       "aa6314f2f2cc70dc5ddb5400d70e8dc217c50bd55b142da6fb8d9d573ece58dd",
+	"code-quality-reviewer-block": "93479b18049fa2dfc3080f911b3abd3eb8ada79f6cb959e8843e56727e31b6f8",
+}
+
+// A provider can reuse its work on a prefix only if no byte of it ever changes. A quotation of the file that a task is
+// about must not have the key of a result, so that stands behind the prefix, in the last section.
 func TestPrefixesAreStable(t *testing.T) {
-	hashes := map[string]bool{}
+	require.Equal(t, "2", prompt.PromptVersion)
 	for _, kind := range promptKinds() {
-		first, second := input(t, "2.1"), rejected(input(t, "2.3"))
-		first.Role, second.Role = kind.role, kind.role
-		first.Block, second.Block = kind.block, kind.block
-		first.Key = "KEY2TEST"
+		first, second := rejected(input(t, "2.1")), rejected(input(t, "2.3"))
+		first.Role, first.Block, first.Key = kind.role, kind.block, "KEY2TEST"
+		second.Role, second.Block = kind.role, kind.block
 		second.RunID, second.Degraded, second.MaxOutputTokens, second.TaskPrompt = "run_8", "x", 9, "other"
 		a, b := compile(t, first), compile(t, second)
 		golden.Equal(t, "prefixes/"+kind.name()+".golden", a.StablePrefix)
 		require.Equal(t, a.StablePrefix, b.StablePrefix)
-		require.Equal(t, a.StablePrefixHash, b.StablePrefixHash)
-		require.Equal(t, hashOf(a.StablePrefix), a.StablePrefixHash)
-		require.Equal(t, hashOf(a.Prompt), a.FullPromptHash)
-		require.NotEqual(t, a.FullPromptHash, b.FullPromptHash)
-		hashes[a.StablePrefixHash] = true
+		require.Equal(t, prefixHashes[kind.name()], a.StablePrefixHash, "%s: raise PromptVersion", kind.name())
+		for _, c := range []prompt.Compiled{a, b} {
+			require.Equal(t, hashOf(c.StablePrefix), c.StablePrefixHash)
+			require.Equal(t, hashOf(c.Prompt), c.FullPromptHash)
+		}
+		_, now, _ := strings.Cut(a.Prompt, "\n[Now] (from waybill; trusted)\n")
+		require.Contains(t, now, "\nResult key: KEY2TEST\n")
+		require.Equal(t, 1, strings.Count(a.Prompt, first.Key))
+		require.NotContains(t, b.Prompt, "\nResult key:")
+		require.Equal(t, kind.block, strings.Contains(a.StablePrefix, "BEGIN_DISPATCH_RESULT"), "one form is taught")
+		require.Equal(t, !kind.block, strings.Contains(a.StablePrefix, "\nstatus: <pass, gaps or error>\n"))
 	}
-	require.Len(t, hashes, 2*len(roles))
 }
 
 // A promptKind is what a stable prefix depends on.
@@ -164,24 +180,6 @@ func (k promptKind) name() string {
 		return roleFiles[k.role] + "-block"
 	}
 	return roleFiles[k.role]
-}
-
-// A quotation of the file that a task is about must not have the key, so it stands behind the prefix, in the
-// last section, and no compaction takes it out.
-func TestTheResultKeyIsBehindThePrefix(t *testing.T) {
-	for _, kind := range promptKinds() {
-		in := rejected(input(t, "2.1"))
-		in.Role, in.Block, in.Key = kind.role, kind.block, "KEY2TEST"
-		c := compile(t, in)
-		require.NotContains(t, c.StablePrefix, in.Key)
-		_, now, _ := strings.Cut(c.Prompt, "\n[Now] (from waybill; trusted)\n")
-		require.Contains(t, now, "\nResult key: KEY2TEST\n")
-		require.Equal(t, 1, strings.Count(c.Prompt, in.Key))
-		require.Equal(t, kind.block, strings.Contains(c.StablePrefix, "BEGIN_DISPATCH_RESULT"), "one form is taught")
-		require.Equal(t, !kind.block, strings.Contains(c.StablePrefix, "\nstatus: <pass, gaps or error>\n"))
-		in.Key = ""
-		require.NotContains(t, compile(t, in).Prompt, "\nResult key:")
-	}
 }
 
 func hashOf(s string) string {

@@ -163,7 +163,6 @@ func (l *life) ask(role ledger.Role) {
 	c := compile(l.t, in)
 	want := l.whole(in, &c)
 	l.requireNews(from.facts, want, in, &c)
-	requireAccountedFor(l.t, &in, &c)
 	next := hearing{c.Packet.Cursor, fold(from.facts, c.Packet)}
 	require.Equal(l.t, want, next.facts)
 	if l.pick(3) == 0 {
