@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +21,54 @@ import (
 	"waybill/test/golden"
 )
 
-// A transcript is what a model did and was told, with names in place of what differs from one run to the next.
+// The files are what a model did and was told, with names in place of what differs from one run to the next. Both eras
+// say the same. A story begins with ##### and its name, and what the person does with a form. Its steps are
+//
+//	=== TOOL ARGUMENTS      calls a tool
+//	=== prompt NAME PARAMS  gets a prompt
+//	*** METHOD PARAMS       another host calls a method; *** asks TEXT lets a task ask a person
+//	??? METHOD PARAMS       the same, with its answer
+//	+++ PLAN                writes a plan
+func TestConversationsReadAsTheFilesSay(t *testing.T) {
+	for _, file := range []string{"plan.txt", "task.txt", "instructions.txt", "forms.txt", "prompts.txt", "untrusted.txt"} {
+		for _, era := range []string{legacy, modern} {
+			t.Run(file+" "+era, func(t *testing.T) {
+				script, err := os.ReadFile(filepath.Join("testdata", file))
+				require.NoError(t, err)
+				text := ""
+				for story := range strings.SplitSeq(strings.TrimPrefix(string(script), "##### "), "\n##### ") {
+					title, steps, _ := strings.Cut(story, "\n")
+					h := newHarness(t, setup{asleep: true})
+					tr := &transcript{t: t, g: h.connect(era, personIn(t, title)), names: map[string]string{}, count: map[string]int{}}
+					fmt.Fprintln(&tr.text, "#####", title)
+					for line := range strings.SplitSeq(steps, "\n") {
+						tr.step(line)
+					}
+					text += tr.text.String()
+				}
+				golden.Equal(t, file, text)
+			})
+		}
+	}
+}
+
+// personIn returns client options by the last words of the title of a story.
+func personIn(t *testing.T, title string) *sdk.ClientOptions {
+	_, does, _ := strings.Cut(title, " | ")
+	switch action, reply, _ := strings.Cut(does, " "); action {
+	case "":
+		return nil
+	case "none":
+		return &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	case "elsewhere":
+		onlyURL := &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}
+		return &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{Elicitation: onlyURL}}
+	default:
+		return clientThat(t, action, reply)
+	}
+}
+
+// A transcript is a story that is held again.
 type transcript struct {
 	t     *testing.T
 	g     *sdkClient
@@ -28,31 +77,79 @@ type transcript struct {
 	count map[string]int
 }
 
-func newTranscript(t *testing.T, era string, o *sdk.ClientOptions) (*harness, *transcript) {
-	t.Helper()
-	h := newHarness(t, setup{asleep: true})
-	return h, &transcript{t: t, g: h.connect(era, o), names: map[string]string{}, count: map[string]int{}}
+var named = regexp.MustCompile(`\b(ins|tsk|att|run|lease|rest|since)_\d+\b`)
+
+// step does what a line says, with the real ids for their names. Other lines were told.
+func (tr *transcript) step(line string) {
+	kind, step, _ := strings.Cut(line, " ")
+	word, rest, _ := strings.Cut(named.ReplaceAllStringFunc(step, func(name string) string {
+		for found, known := range tr.names {
+			if known == name {
+				return found
+			}
+		}
+		return name
+	}), " ")
+	switch kind {
+	case "===", "***", "???", "+++":
+		fmt.Fprintln(&tr.text, line)
+	}
+	switch {
+	case kind == "===" && word == "prompt":
+		tr.prompt(rest)
+	case kind == "===":
+		tr.call(word, rest)
+	case kind == "+++":
+		tr.g.h.plan(step, clockPlan)
+	case kind == "***" && word == "asks":
+		text, err := strconv.Unquote(rest)
+		require.NoError(tr.t, err)
+		tr.captured(tr.g.h.taskThatAsks(text))
+	case kind == "***", kind == "???":
+		raw, err := json.Marshal(tr.g.h.call(word, "%s", rest))
+		require.NoError(tr.t, err)
+		if text := tr.captured(string(raw)); kind == "???" {
+			fmt.Fprintln(&tr.text, text)
+		}
+	}
 }
 
-var varying = regexp.MustCompile(`\b(ins|tsk|att|run|lease)_[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(rest|since)_[a-z0-9]{6}|\b[0-9a-f]{32,64}\b|(key:|their key) [A-Z2-7]{8}\b`)
+var varying = regexp.MustCompile(`\b(ins|tsk|att|run|lease|ntc)_[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(rest|since)_[a-z0-9]{6}|\b[0-9a-f]{32,64}\b|(key:|their key) [A-Z2-7]{8}\b`)
 
 // call calls a tool and records its answer.
-func (tr *transcript) call(name, arguments string, values ...any) object {
+func (tr *transcript) call(name, arguments string) {
 	tr.t.Helper()
-	r := tr.g.call(name, arguments, values...)
-	fmt.Fprintf(&tr.text, "=== %s %s\n", name, tr.captured(fmt.Sprintf(arguments, values...)))
+	r := tr.g.call(name, "%s", arguments)
 	for i, text := range texts(r) {
 		fmt.Fprintf(&tr.text, "--- block %d%s\n%s\n", i+1, map[bool]string{true: " (error)"}[r.IsError], tr.captured(text))
 	}
 	if r.StructuredContent == nil {
-		return nil
+		return
 	}
 	raw, err := json.MarshalIndent(r.StructuredContent, "", "  ")
 	require.NoError(tr.t, err)
 	fmt.Fprintf(&tr.text, "--- structured\n%s\n", tr.captured(string(raw)))
-	o := structured(tr.t, r)
-	requireFact(tr.t, map[string]any(o), strings.Join(texts(r), "\n"))
-	return o
+	requireFact(tr.t, map[string]any(structured(tr.t, r)), strings.Join(texts(r), "\n"))
+}
+
+// prompt gets a prompt, which is one text of the user, or an error of the protocol.
+func (tr *transcript) prompt(words string) {
+	name, arguments, _ := strings.Cut(words, " ")
+	var p map[string]string
+	if arguments != "" {
+		require.NoError(tr.t, json.Unmarshal([]byte(arguments), &p))
+	}
+	r, err := tr.g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name, Arguments: p})
+	var fault *jsonrpc.Error
+	if errors.As(err, &fault) {
+		fmt.Fprintln(&tr.text, "--- error", fault.Code, fault.Message)
+		return
+	}
+	require.NoError(tr.t, err)
+	require.Len(tr.t, r.Messages, 1)
+	require.Equal(tr.t, sdk.Role("user"), r.Messages[0].Role)
+	text := strings.ReplaceAll(r.Messages[0].Content.(*sdk.TextContent).Text, tr.g.h.dir, "WORKSPACE")
+	fmt.Fprintln(&tr.text, tr.captured(regexp.MustCompile(`(?m)^degraded: .*\n`).ReplaceAllString(text, ""))) // of the machine
 }
 
 // requireFact checks that a text has all values of an object, because hosts show a model only one of the two.
@@ -111,62 +208,6 @@ const clockPlan = `# Clock
   - _Depends: 2_
 `
 
-func TestModelCanWorkThroughAPlan(t *testing.T) {
-	h, tr := newTranscript(t, modern, nil)
-	h.plan("tasks.md", clockPlan)
-	tr.call("ready_items", `{}`)
-	tr.call("ready_items", `{"plan":"tasks.md"}`)
-	run := tr.call("init_run", `{"plan":"tasks.md","item_id":"2"}`).str("run_id")
-	tr.call("compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
-	tr.call("ingest_output", `{"run_id":%q,"role":"worker","output":"I think that it works."}`, run)
-	tr.call("ingest_output", `{"run_id":%q,"role":"worker","output":%q}`, run,
-		"role: worker\ntask_id: 2\nstatus: pass\ngit_range: a1..b2\nissues: none\nfiles_changed: hands.go")
-	tr.call("init_run", `{"plan":"tasks.md","item_id":"9"}`)
-	golden.Equal(t, "plan.txt", tr.text.String())
-}
-
-func TestModelCanWorkOnATask(t *testing.T) {
-	_, tr := newTranscript(t, modern, nil)
-	tr.call("claim_task", `{}`)
-	tr.call("create_task", `{"prompt":"Migrate the loans.","description":"loans"}`)
-	claim := tr.call("claim_task", `{}`)
-	id, token := claim.str("task_id"), claim.str("lease_token")
-	tr.call("create_task", `{"prompt":"Check them.","depends_on":[%q]}`, id)
-	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":"Keep the old column?"}`, id, token)
-	tr.call("reply", `{}`)
-	tr.call("reply", `{"task_id":%q}`, id)
-	tr.call("reply", `{"task_id":%q,"reply":"Drop it."}`, id)
-	tr.call("reply", `{"task_id":%q,"reply":"Keep it."}`, id)
-	claim = tr.call("claim_task", `{"worker":"other"}`)
-	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"error","error":"429 Too Many Requests","error_class":"user"}`, id, claim.str("lease_token"))
-	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, id, token)
-	tr.call("get_task", `{"task_id":%q}`, id)
-	golden.Equal(t, "task.txt", tr.text.String())
-}
-
-func TestModelReceivesInstructions(t *testing.T) {
-	_, tr := newTranscript(t, legacy, nil)
-	tr.call("dispatch_instructions", `{}`)
-	id := tr.call("queue_instruction_with_ack", `{"content":"Run the tests.","max_retries":1}`).str("instruction_id")
-	tr.call("queue_instruction_with_ack", `{"content":"Commit.\nThen push.","max_retries":0,"priority":true}`)
-	tr.call("dispatch_instructions", `{}`)
-	tr.call("acknowledge", `{"instruction_id":%q}`, id)
-	tr.call("acknowledge", `{"instruction_id":%q}`, id)
-	tr.call("dispatch_instructions", `{}`)
-	tr.call("acknowledge", `{"instruction_id":"ins_nobody"}`)
-	golden.Equal(t, "instructions.txt", tr.text.String())
-}
-
-// prompt gets a prompt, which is one text of the user.
-func (g *sdkClient) prompt(name string, arguments map[string]string) string {
-	g.h.t.Helper()
-	r, err := g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name, Arguments: arguments})
-	require.NoError(g.h.t, err)
-	require.Len(g.h.t, r.Messages, 1)
-	require.Equal(g.h.t, sdk.Role("user"), r.Messages[0].Role)
-	return r.Messages[0].Content.(*sdk.TextContent).Text
-}
-
 // requireProtocolError fails with an error of the protocol that has this code.
 func requireProtocolError(t testing.TB, err error, code int64, message string) {
 	t.Helper()
@@ -174,30 +215,6 @@ func requireProtocolError(t testing.TB, err error, code int64, message string) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, code, fault.Code, fault.Message)
 	require.Contains(t, fault.Message, message)
-}
-
-func TestStatusPromptListsQuestionsFailuresAndRunningTasks(t *testing.T) {
-	for _, era := range []string{legacy, modern} {
-		h := newHarness(t, setup{asleep: true})
-		h.taskThatAsks("oak or elm?")
-		h.call("create_task", `{"prompt":"Paint it."}`)
-		h.call("claim_task", `{"worker":"w"}`)
-		id := h.call("queue_instruction_with_ack", `{"content":"Mind the paint.","max_retries":0}`).str("instruction_id")
-		h.call("dispatch_instructions", `{}`)
-		h.call("dispatch_instructions", `{}`)
-		g := h.connect(era, nil)
-		text := g.prompt("status", nil)
-		require.Contains(t, text, "question: oak or elm?")
-		require.Contains(t, text, "kind: instruction.failed")
-		require.Contains(t, text, "Mind the paint.")
-		require.Contains(t, text, "prompt: Paint it.")
-		require.NotContains(t, text, id, "a person has no use for it")
-		require.Equal(t, text, g.prompt("status", nil))
-		require.Contains(t, text, "notices_open: 2")
-		for _, notice := range h.call("list_notices", `{"peek":true}`)["items"].([]any) {
-			require.Equal(t, float64(0), notice.(map[string]any)["deliveries"], "a notice that is shown is not delivered")
-		}
-	}
 }
 
 func TestPromptsChangeNothing(t *testing.T) {
@@ -216,30 +233,9 @@ func TestPromptsChangeNothing(t *testing.T) {
 	h.plan("tasks.md", clockPlan)
 	g := h.connect(modern, nil)
 	before := h.call("get_status", `{}`)["counts"]
-	require.Contains(t, g.prompt("status", nil), "questions: none")
-	require.Contains(t, g.prompt("next", nil), "- item_id: 2, title: Make the hands")
+	for _, name := range []string{"status", "next"} {
+		_, err := g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name})
+		require.NoError(t, err)
+	}
 	require.Equal(t, before, h.call("get_status", `{}`)["counts"])
-}
-
-func TestNextPromptUsesTheOnlyPlan(t *testing.T) {
-	h := newHarness(t, setup{asleep: true})
-	g := h.connect(legacy, nil)
-	require.Contains(t, g.prompt("next", nil), "There is no plan")
-	h.plan("tasks.md", clockPlan)
-	text := g.prompt("next", nil)
-	require.Contains(t, text, "plan: tasks.md")
-	require.Contains(t, text, "3: depends_on 2")
-	require.Contains(t, text, "init_run")
-	h.plan("specs/boat/tasks.md", clockPlan)
-	require.Contains(t, g.prompt("next", nil), "plans_total: 2")
-	require.Contains(t, g.prompt("next", map[string]string{"plan": "specs/boat/tasks.md"}), "- item_id: 2, title: Make the hands")
-}
-
-func TestFailedPromptSaysWhy(t *testing.T) {
-	h := newHarness(t, setup{asleep: true})
-	g := h.connect(modern, nil)
-	_, err := g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: "next", Arguments: map[string]string{"plan": "nowhere.md"}})
-	requireProtocolError(t, err, jsonrpc.CodeInvalidParams, "nowhere.md")
-	_, err = g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: "nobody"})
-	requireProtocolError(t, err, jsonrpc.CodeInvalidParams, "nobody")
 }

@@ -11,8 +11,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
-
-	"waybill/test/golden"
 )
 
 // clientWithPerson returns client options that answer forms by a function.
@@ -28,32 +26,6 @@ func clientThat(t *testing.T, action, reply string) *sdk.ClientOptions {
 	return clientWithPerson(t, func() (*sdk.ElicitResult, error) {
 		return &sdk.ElicitResult{Action: action, Content: map[string]any{"reply": reply}}, nil
 	})
-}
-
-// A person answers a form or does not, or there is no form, and the model is told in both eras alike.
-func TestFormsReadAsTheGoldenFileSays(t *testing.T) {
-	onlyURL := &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}
-	for _, era := range []string{legacy, modern} {
-		text := ""
-		for _, row := range []struct {
-			name string
-			o    *sdk.ClientOptions
-		}{
-			{"the person answers", clientThat(t, "accept", "oak")},
-			{"the person declines", clientThat(t, "decline", "")},
-			{"the person closes the form", clientThat(t, "cancel", "")},
-			{"the person answers nothing", clientThat(t, "accept", "  ")},
-			{"the host has no forms", &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}},
-			{"the host has forms elsewhere", &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{Elicitation: onlyURL}}},
-		} {
-			h, tr := newTranscript(t, era, row.o)
-			id := h.taskThatAsks("oak or elm?")
-			tr.call("reply", `{"task_id":%q}`, id)
-			tr.call("get_task", `{"task_id":%q}`, id)
-			text += "##### " + row.name + "\n" + tr.text.String()
-		}
-		golden.Equal(t, "forms.txt", text)
-	}
 }
 
 // lintForm keeps a form to what every host can show: the question, and an object of plain properties.
@@ -119,18 +91,6 @@ func TestReplyDoesNotReachANewerQuestion(t *testing.T) {
 		require.Contains(t, h.connect(era, o).callRefused("reply", `{"task_id":%q}`, id), "ALREADY_RESOLVED")
 		require.Equal(t, "Sink it?", h.call("get_task", `{"task_id":%q}`, id).str("task.question"))
 	}
-}
-
-func TestTaskWithoutQuestionIsRefused(t *testing.T) {
-	h := newHarness(t, setup{asleep: true})
-	o := clientThat(t, "accept", "oak")
-	g := h.connect(modern, o)
-	id := h.call("create_task", `{"prompt":"build a boat"}`).str("task.task_id")
-	require.Contains(t, g.callRefused("reply", `{"task_id":%q}`, id), "INVALID_STATE")
-	require.Contains(t, g.callRefused("reply", `{"task_id":"tsk_nobody"}`), "TASK_NOT_FOUND")
-	asked := h.taskThatAsks("oak or elm?")
-	require.Contains(t, g.callRefused("reply", `{"task_id":%q,"attempt_id":"att_other"}`, asked), "ALREADY_RESOLVED")
-	require.Contains(t, g.callRefused("reply", `{"reply":"oak"}`), "INVALID_PARAMS")
 }
 
 // The host carries what ties the form to its question. It may bring back anything.
