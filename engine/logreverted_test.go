@@ -110,10 +110,7 @@ func length(t *testing.T, s store.Store) (newest int64) {
 // A replaced log with the same number of events must not be taken for the old one.
 func TestRunIsReadAgainIfTheLogWentBackAndGrewAgain(t *testing.T) {
 	x := newSwappableStore(t)
-	f := newRunFixture(t, x, newPlanFixture(t))
-	f.write("tasks.md", twoItems, time.Hour)
-	id := f.begin("1").ID
-	f.look(id)
+	f, id := begun(t, x, newPlanFixture(t))
 	lost, kept := copied(t, x), copied(t, x)
 	changeRun(t, lost, id, 2, "It is lost.")
 	changeRun(t, kept, id, 3, "It is kept.")
@@ -146,14 +143,11 @@ func stamp(t *testing.T, v engine.RunView) engine.Stamp {
 // A reading whose record was lost with the log is not the newest one.
 func TestReadingThatWasLostDoesNotLead(t *testing.T) {
 	x, plans := newSwappableStore(t), newPlanFixture(t)
-	f := newRunFixture(t, x, plans)
-	f.write("tasks.md", twoItems, time.Hour)
-	id := f.begin("1").ID
-	f.look(id)
+	f, id := begun(t, x, plans)
 	lost, kept := copied(t, x), copied(t, x)
 
 	x.now.Store(&lost)
-	f.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
+	f.write("tasks.md", threeItems, time.Minute)
 	require.Equal(t, 3, f.look(id).Progress.Totals.Total)
 	f.breakPlan()
 	require.Equal(t, 3, f.look(id).Progress.Totals.Total, "it is the newest")
@@ -161,7 +155,7 @@ func TestReadingThatWasLostDoesNotLead(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(plans.dir, "tasks.md")))
 	other := newRunFixture(t, kept, plans.secondReader(t))
 	other.look(id)
-	f.write("tasks.md", twoItems+"- [ ] 3. Third\n- [ ] 4. Fourth\n", time.Minute)
+	f.write("tasks.md", fourItems, time.Minute)
 	require.Equal(t, 4, other.look(id).Progress.Totals.Total)
 	f.breakPlan()
 	for length(t, kept) < length(t, lost) {
@@ -197,7 +191,7 @@ func TestPlanIsRecordedAgainInAReplacedLog(t *testing.T) {
 		f := newRunFixture(t, st, planFixtureAt(t, dir))
 		f.write("tasks.md", twoItems, time.Hour)
 		wake := startFollow(t, f)
-		f.write("tasks.md", twoItems+"- [ ] 3. Third\n", 0)
+		f.write("tasks.md", threeItems, 0)
 		wake("tasks.md")
 		old := storeWith(t, func(other *hookedStore) {
 			require.NoError(t, st.Store.View(t.Context(), func(tx store.Tx) error {
@@ -209,7 +203,7 @@ func TestPlanIsRecordedAgainInAReplacedLog(t *testing.T) {
 				}))
 			}))
 		})
-		f.write("tasks.md", twoItems+"- [ ] 3. Third\n- [ ] 4. Fourth\n", 0)
+		f.write("tasks.md", fourItems, 0)
 		wake("tasks.md")
 		require.Equal(t, []string{"[3]", "[4]"}, f.records())
 		replaceStore(st, old)

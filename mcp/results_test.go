@@ -57,24 +57,18 @@ func TestLongPromptIsReadByPages(t *testing.T) {
 	}
 }
 
-func TestLongOutputIsMarkedAsCut(t *testing.T) {
+func TestLongTextsAreReadByPages(t *testing.T) {
 	h := newHarness(t, setup{asleep: true})
 	g := h.connect(modern, nil)
 	id, token := g.claimTask()
-	output := strings.ToValidUTF8(lines(90_000), "")
-	h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed","output":%s}`, id, token, quoted(output))
+	long := strings.ToValidUTF8(lines(90_000), "")
+	h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed","output":%s}`, id, token, quoted(long))
 	task, text := g.callTool("get_task", `{"task_id":%q}`, id)
 	require.LessOrEqual(t, len(strings.Join(text, "")), 8<<10)
-	require.Equal(t, output, g.pages("get_task", `"task_id":"`+id+`",`, "output", task))
-}
-
-func TestLongInstructionIsReadByPages(t *testing.T) {
-	h := newHarness(t, setup{asleep: true})
-	g := h.connect(modern, nil)
-	content := strings.ToValidUTF8(lines(60_000), "")
-	h.call("queue_instruction", `{"content":%s}`, quoted(content))
+	require.Equal(t, long, g.pages("get_task", `"task_id":"`+id+`",`, "output", task))
+	h.call("queue_instruction", `{"content":%s}`, quoted(long))
 	o, _ := g.callTool("dispatch_instructions", `{}`)
-	require.Equal(t, content, g.pages("dispatch_instructions", "", "text", object(first(o, "instructions"))))
+	require.Equal(t, long, g.pages("dispatch_instructions", "", "text", object(first(o, "instructions"))))
 }
 
 func TestAnswerWithTooManyLinesIsMarkedAsCut(t *testing.T) {

@@ -1,14 +1,17 @@
 package rpc_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +22,7 @@ import (
 	"waybill/schema"
 	"waybill/store"
 	"waybill/test/teststore"
+	"waybill/wire"
 )
 
 // What is never answered by its method is answered in its place, with what is known of it, and the
@@ -140,4 +144,121 @@ func TestServeWaitsForAStoreThatIsBeingOpened(t *testing.T) {
 			require.NoError(t, <-ended)
 		})
 	}
+}
+
+func TestLargestBatchIsAnswered(t *testing.T) {
+	serve(t, func(t *testing.T, _ *fixture, h *host) {
+		members := make([]string, schema.MaxBatch)
+		for i := range members {
+			members[i] = request(i, "ping", "")
+		}
+		require.Equal(t, schema.MaxBatch, strings.Count(h.ask("["+strings.Join(members, ",")+"]"), "pong"))
+	})
+}
+
+func TestPartialMessageAtEndOfInputIsRefused(t *testing.T) {
+	for rest, framing := range map[string]wire.Framing{
+		"{" + strings.Repeat(" ", 9<<20):                        wire.Lines,
+		"Content-Length: 10000000\r\n\r\n{":                     wire.Headers,
+		"Content-Length: 100000\r\n\r\n" + request(2, "pi", ""): wire.Headers,
+		`{"id":2,"method":`:                                     wire.Lines,
+		"Content-Length: 40\r\n\r\n{\"id\":2,\"me":              wire.Headers,
+		"Content-Len": wire.Headers,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture()
+			h := connect(t, f)
+			h.framing = framing
+			h.send(request(1, "wait", ""))
+			h.sendRaw(rest)
+			require.NoError(t, h.in.Close())
+			require.Len(t, h.received(), 1, "the rest is told apart from silence")
+			f.answerAll()
+			require.Equal(t, []string{`1 "waited"`}, briefs(t, h.received()))
+			require.Zero(t, <-h.exit)
+			require.Regexp(t, `WARN the input ended in the middle of a message, which is discarded bytes=\d+`, h.log.text())
+		})
+	}
+	text := serveAll(t, newFixture(), io.NopCloser(strings.NewReader(request(1, "ping", ""))))
+	require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, unframeAll(t, wire.Lines, text)), "a last line without end is a message")
+}
+
+// A shell pipes requests in and closes the pipe: each of them is answered, and changes start in the order of their lines.
+func TestRequestsBeforeEndOfInputAreAnswered(t *testing.T) {
+	const n = 5000
+	for _, framing := range bothFramings {
+		var in bytes.Buffer
+		var changes []string
+		for i := range n {
+			method := []string{"ping", "change", "find"}[i%3]
+			in.WriteString(framed(framing, request(i, method, fmt.Sprintf(`{"x-n":%d}`, i))))
+			if method == "change" {
+				in.WriteString(framed(framing, notification("change", fmt.Sprint(i))))
+				changes = append(changes, fmt.Sprintf(`change {"x-n":%d}`, i), fmt.Sprint("change ", i))
+			}
+		}
+		f, seen := newFixture(), map[string]bool{}
+		for _, a := range unframeAll(t, framing, serveAll(t, f, io.NopCloser(&in))) {
+			r := parse(t, a)
+			require.Nil(t, r.Error, a)
+			require.False(t, seen[string(r.ID)], a)
+			seen[string(r.ID)] = true
+		}
+		require.Len(t, seen, n)
+		require.Equal(t, changes, f.startedSoFar())
+	}
+}
+
+// Framing that is set does not depend on the first byte.
+func TestFramingCanBeFixed(t *testing.T) {
+	for _, f := range bothFramings {
+		serve(t, func(t *testing.T, _ *fixture, h *host) {
+			h.framing = f
+			h.sendRaw("Cannot be parsed { [ \n" + framed(f, request(1, "ping", "")))
+			answers := briefs(t, h.received())
+			require.Len(t, answers, 2)
+			require.Equal(t, `1 {"pong":true}`, answers[1])
+		}, func(o *rpc.Options) { o.Framing = f })
+	}
+}
+
+var seeds = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1,-0.5e+7,true,false,null,"x\u00e9\ud83d\ude00\\\"\/\b\f\n\r\t"]}}`,
+	`[{"id":1,"method":"ping"},{"method":"change"},{"id":2,"result":null},7]`,
+	`{"id":"\u0061","id":"a","method":"ping"}`, `{"id":1,"Method":"ping","method":"ping"}`,
+	`{"id":1,"method":"echo","params":` + strings.Repeat("[", 130) + strings.Repeat("]", 130) + `}`,
+	"{\"id\":1,\"method\":\"\xff\"}", `{"id":1,"method":"\ud800"}`, `{"a":"12345678\u0000123456789"}`, `"`, `{}`, `[]`, `nul`, "\xef\xbb\xbf{}", "\xff\xfe{\x00",
+}
+
+// Whatever comes in, the answers are proper frames, nothing over the limit gets through, and after a
+// line there is always another one.
+func FuzzStream(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s + "\n"))
+		f.Add([]byte(framed(wire.Headers, s) + framed(wire.Headers, request(1, "measure", `"x"`))))
+	}
+	f.Add([]byte("Content-Length: -1\r\n\r\n{}content-length:40\nX: y\n\n" + request(1, "ping", "") + "rest Content-Length: 40\r\n\r\n"))
+	f.Add([]byte("Content-Length: 4294967297\r\n\r\n" + strings.Repeat("C", 300)))
+	const limit = 80
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		last := "\n" + request(`"last"`, "ping", "") + "\n"
+		in := io.MultiReader(bytes.NewReader(stream), strings.NewReader(last))
+		text := serveAll(t, newFixture(), io.NopCloser(in), func(o *rpc.Options) { o.SetMaxMessageBytes(limit) })
+		framing := wire.Lines
+		if strings.HasPrefix(text, "Content-Length: ") {
+			framing = wire.Headers
+		}
+		require.True(t, utf8.ValidString(text))
+		answers := unframeAll(t, framing, text)
+		for _, a := range answers {
+			if a[0] == '[' {
+				require.NotEmpty(t, brief(t, a))
+			} else if r := parse(t, a); r.Error == nil {
+				require.LessOrEqual(t, len(r.Result), limit)
+			}
+		}
+		if framing == wire.Lines {
+			require.Contains(t, answers[len(answers)-1], `"last"`)
+		}
+	})
 }
