@@ -55,17 +55,7 @@ func TestChangesAreAppliedInTheOrderOfSubmission(t *testing.T) {
 	}
 	release()
 	require.NoError(t, (<-last).err)
-	var got []string
-	for after := int64(0); len(got) < len(want); {
-		require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
-			page, err := tx.Instructions(store.InstructionQuery{After: after})
-			for _, in := range page {
-				got, after = append(got, in.Content), in.Position
-			}
-			return err
-		}))
-	}
-	require.Equal(t, want, got)
+	require.Equal(t, want, contents(t, e))
 }
 
 var errBroken = errors.New("broke half-way")

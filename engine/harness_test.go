@@ -144,14 +144,17 @@ func blockEngine(t *testing.T, e *engine.Engine) (release func()) {
 // contents returns the contents of all instructions in the order of queueing.
 func contents(t *testing.T, e *engine.Engine) []string {
 	t.Helper()
-	list := []string{}
-	require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
-		found, err := tx.Instructions(store.InstructionQuery{})
-		for _, in := range found {
-			list = append(list, in.Content)
-		}
-		return err
-	}))
+	list, after := []string{}, int64(0)
+	for more := true; more; {
+		require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
+			found, err := tx.Instructions(store.InstructionQuery{After: after})
+			for _, in := range found {
+				list, after = append(list, in.Content), in.Position
+			}
+			more = len(found) > 0
+			return err
+		}))
+	}
 	return list
 }
 

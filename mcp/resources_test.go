@@ -120,18 +120,6 @@ func next(t testing.TB, heard chan string) string {
 	}
 }
 
-func TestSubscriberIsNotifiedOfChanges(t *testing.T) {
-	for _, era := range []string{legacy, modern} {
-		h := newHarness(t, setup{})
-		o, heard := watcher()
-		g := h.connect(era, o)
-		g.watch("waybill://awaiting")
-		h.taskThatAsks("oak or elm?")
-		require.Equal(t, "waybill://awaiting", next(t, heard))
-		require.Equal(t, "oak or elm?", first(g.read("waybill://awaiting"), "items")["question"])
-	}
-}
-
 // watch watches a resource, in the way of the era.
 func (g *sdkClient) watch(uri string) {
 	g.h.t.Helper()
@@ -141,24 +129,14 @@ func (g *sdkClient) watch(uri string) {
 	}
 }
 
-func TestSubscriberIsNotifiedOfARun(t *testing.T) {
-	h := newHarness(t, setup{})
-	h.plan("tasks.md", clockPlan)
-	run := h.call("init_run", `{"plan":"tasks.md","item_id":"2"}`)["run"].(map[string]any)["run_id"].(string)
-	o, heard := watcher()
-	g := h.connect(legacy, o)
-	g.watch("waybill://runs/" + run)
-	h.call("ingest_output", `{"run_id":%q,"role":"worker","output":"done, I think"}`, run)
-	require.Equal(t, "waybill://runs/"+run, next(t, heard))
-}
-
 // Each row is a story of two sessions that watch resources. a+URI watches, a-URI does not any more, a>URI hears that it
-// has changed, none means that no run is watched; edited, dropped and rewound are what the server hears.
+// has changed, none means that no run is watched; moved, edited, dropped and rewound are what the server hears.
 func TestSubscriptions(t *testing.T) {
 	notes := map[string]struct {
 		method string
 		params any
 	}{
+		"moved":   {"run/updated", &schema.RunNote{RunID: "1"}},
 		"edited":  {"ledger/changed", &schema.LedgerNote{Plan: "tasks.md"}},
 		"dropped": {"log", &schema.LogNote{Level: "warning", Dropped: 3}},
 		"rewound": {"log", &schema.LogNote{Level: "warning", Rewound: true}},
@@ -167,8 +145,9 @@ func TestSubscriptions(t *testing.T) {
 		"a changed plan does not name its runs, so all that are watched count as changed": "a+runs/1 a+runs/2 a-runs/2 a+ledger/progress edited a>ledger/progress a>runs/1",
 		"of a log that takes the place of another everything is told, and of a gap in one nothing": "a+awaiting a+ledger/progress a+ledger/tasks a+runs/1 dropped rewound " +
 			"a>awaiting a>ledger/progress a>ledger/tasks a>runs/1",
-		"a session ends only its own subscription":              "a+runs/1 b+runs/2 b-runs/1 b-runs/2 b-runs/2 b-nowhere edited a>runs/1",
-		"twice is once, for the SDK ends both at the first end": "a+runs/1 a+runs/1 a-runs/1 a+ledger/progress edited a>ledger/progress none",
+		"what a result moves is one run, and the progress of its plan": "a+runs/1 a+runs/2 a+awaiting a+ledger/progress moved a>ledger/progress a>runs/1",
+		"a session ends only its own subscription":                     "a+runs/1 b+runs/2 b-runs/1 b-runs/2 b-runs/2 b-nowhere edited a>runs/1",
+		"twice is once, for the SDK ends both at the first end":        "a+runs/1 a+runs/1 a-runs/1 a+ledger/progress edited a>ledger/progress none",
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := make(chan string)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -72,7 +73,7 @@ func endWithHangingCall(t *testing.T, leave func(h *host)) {
 // An input that nothing interrupts does not keep Serve.
 func TestServeEndsAlthoughItsReadIsBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := &blockedInput{free: make(chan struct{})}
+		in := &blocked{free: make(chan struct{})}
 		h := connect(t, newFixture(), func(o *rpc.Options) { o.In = in })
 		synctest.Wait()
 		start := time.Now()
@@ -83,15 +84,20 @@ func TestServeEndsAlthoughItsReadIsBlocked(t *testing.T) {
 	})
 }
 
-// A blockedInput is an input whose Read does not mind Close.
-type blockedInput struct{ free chan struct{} }
+// A blocked input or output neither gives nor takes anything, and does not mind Close.
+type blocked struct{ free chan struct{} }
 
-func (s *blockedInput) Read([]byte) (int, error) {
-	<-s.free
+func (b *blocked) Read([]byte) (int, error) {
+	<-b.free
 	return 0, io.EOF
 }
 
-func (*blockedInput) Close() error { return nil }
+func (b *blocked) Write([]byte) (int, error) {
+	<-b.free
+	return 0, os.ErrClosed
+}
+
+func (*blocked) Close() error { return nil }
 
 // An input that cannot be read any more is at its end.
 func TestServeEndsWhenInputFails(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func TestUndeliveredIsCalledForAnIncompleteBatch(t *testing.T) {
 func TestUndeliveredIsCalledWhenOutputIsBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		out := &blockedOutput{free: make(chan struct{})}
+		out := &blocked{free: make(chan struct{})}
 		h := connect(t, f, func(o *rpc.Options) { o.Out = out })
 		for i := range 3 {
 			h.send(request(i, "hand_out", fmt.Sprintf(`{"name":"%d"}`, i)))
@@ -94,16 +93,6 @@ func TestUndeliveredIsCalledWhenOutputIsBlocked(t *testing.T) {
 		require.Len(t, f.undeliveredAnswers(), 3)
 	})
 }
-
-// A blockedOutput is an output that takes nothing and does not mind Close.
-type blockedOutput struct{ free chan struct{} }
-
-func (s *blockedOutput) Write([]byte) (int, error) {
-	<-s.free
-	return 0, os.ErrClosed
-}
-
-func (*blockedOutput) Close() error { return nil }
 
 // A host that does not read must not stop the server from reading: a cancellation still works, and
 // what is too much is refused.
