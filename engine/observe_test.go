@@ -407,16 +407,22 @@ func (plans *planFixture) list() (reasons map[string]string) {
 
 func TestListKeepsAPlanWhateverIsInItsPlace(t *testing.T) {
 	plans := folders(t)
-	plans.write("tasks.md", twoItems, time.Hour)
-	plans.write("specs/a/tasks.md", twoItems, time.Hour)
+	for _, path := range []string{"tasks.md", "specs/a/tasks.md", "docs/plans/a.md"} {
+		plans.write(path, twoItems, time.Hour)
+	}
 	plans.writeCard("BACK-1", "To Do", time.Hour)
-	require.Equal(t, map[string]string{"tasks.md": "", "specs/a/tasks.md": "", backlog: ""}, plans.list())
+	require.Equal(t, map[string]string{"tasks.md": "", "specs/a/tasks.md": "", "docs/plans/a.md": "", backlog: ""}, plans.list())
 	plans.breakPlan()
 	plans.removeCard("BACK-1", time.Hour)
-	require.Equal(t, map[string]string{"tasks.md": "not_regular", "specs/a/tasks.md": "", backlog: "missing"}, plans.list())
+	plans.write("docs/plans/a.md", "# Emptied\n", time.Minute)
+	require.Equal(t, map[string]string{
+		"tasks.md": "not_regular", "specs/a/tasks.md": "", "docs/plans/a.md": "no_items", backlog: "missing",
+	}, plans.list())
+	_, others := plans.survey()
+	require.Empty(t, others)
 	require.NoError(t, os.RemoveAll(filepath.Join(plans.dir, "specs", "a")))
 	plans.repairPlan("no plan\n", time.Hour)
-	require.Equal(t, map[string]string{"tasks.md": "no_items", backlog: "missing"}, plans.list())
+	require.Equal(t, map[string]string{"tasks.md": "no_items", "docs/plans/a.md": "no_items", backlog: "missing"}, plans.list())
 	path, err := plans.Resolve("tasks")
 	require.NoError(t, err)
 	require.Equal(t, backlog, path, "it keeps its short name")
