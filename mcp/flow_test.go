@@ -16,50 +16,6 @@ import (
 	"waybill/schema"
 )
 
-// The way out takes no longer than 1.5 s after the last movement, and stays patient as long as there is some.
-func TestShutdownTimeIsLimited(t *testing.T) {
-	for name, row := range map[string]struct {
-		calls int
-		each  time.Duration // between two answers
-		want  time.Duration
-	}{
-		"nothing in hand":           {0, 0, 0},
-		"a call that never ends":    {1, time.Hour, 1150 * time.Millisecond},
-		"calls that end one by one": {5, 900 * time.Millisecond, 4500 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				turn := make(chan struct{}, 1)
-				table := api.NewTable([]api.Entry{{
-					Method: schema.Method{Name: "acknowledge", Kind: schema.Change},
-					Start: func(_ context.Context, _ []byte, done func(api.Answer)) {
-						go func() { // ends after the time that it takes
-							turn <- struct{}{}
-							time.Sleep(row.each)
-							<-turn
-							done(api.Answer{Result: &schema.AcknowledgeResult{}})
-						}()
-					},
-				}})
-				p := servePipe(table)
-				go func() { _, _ = io.Copy(io.Discard, p.out) }() // ends with the server
-				for i := range row.calls {
-					_, err := fmt.Fprintln(p.in, inModern(fmt.Sprint(i), "tools/call", tool("acknowledge", `"instruction_id":"ins_1"`)))
-					require.NoError(t, err)
-				}
-				synctest.Wait()
-				start := time.Now()
-				require.NoError(t, p.in.Close())
-				require.Zero(t, <-p.exit)
-				took := time.Since(start)
-				require.GreaterOrEqual(t, took, row.want)
-				require.LessOrEqual(t, took, row.want+350*time.Millisecond)
-				time.Sleep(2 * time.Hour) // let those end that were left behind
-			})
-		})
-	}
-}
-
 // A script pipes one change in and closes the pipe. A store that is being opened meanwhile counts as movement, for a
 // while: the change is carried out on a slow disk, and a store that never opens does not keep the process.
 func TestShutdownWaitsForABusyStore(t *testing.T) {

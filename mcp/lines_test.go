@@ -28,7 +28,7 @@ import (
 //	N METHOD MEMBERS          a notification
 //	@ hold, block, stick TOOL the tool waits until release or its cancellation; or holds up the changes behind it;
 //	                          or minds no cancellation
-//	@ panic, fault TOOL       the tool panics; answers with an error that is our own
+//	@ slow, panic, fault TOOL the tool takes 900 ms; panics; answers with an error that is our own
 //	@ release, sleep DURATION the tools go on; time passes
 //	@ many N                  N calls of ready_items, with the ids from 0 on
 //	@ asks, status            a task asks a person, and is TASK in later lines; its status
@@ -106,6 +106,9 @@ func (s *lineSession) gate(name string) func(startFunc) startFunc {
 			case "block":
 				<-s.release
 				start(ctx, params, done)
+			case "slow":
+				time.Sleep(900 * time.Millisecond)
+				start(ctx, params, done)
 			case "panic":
 				panic(name + " broke")
 			case "fault":
@@ -161,7 +164,7 @@ func (s *lineSession) step(line string) {
 
 func (s *lineSession) command(word, rest string) {
 	switch word {
-	case "hold", "block", "stick", "panic", "fault":
+	case "hold", "block", "stick", "slow", "panic", "fault":
 		s.gates[rest] = word
 	case "release":
 		close(s.release)
