@@ -32,7 +32,7 @@ type host struct {
 	t       testing.TB
 	in      net.Conn // to the server
 	out     net.Conn // from the server
-	log     *logRecords
+	log     *logBuffer
 	framing wire.Framing // that it speaks
 	cancel  context.CancelFunc
 
@@ -53,10 +53,10 @@ func connect(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 func connectUnread(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 	serverIn, in := net.Pipe()
 	out, serverOut := net.Pipe()
-	h := &host{t: t, in: in, out: out, log: &logRecords{}, framing: wire.Lines, exit: make(chan int, 1)}
+	h := &host{t: t, in: in, out: out, log: &logBuffer{}, framing: wire.Lines, exit: make(chan int, 1)}
 	incidents := 0
 	o := rpc.Options{
-		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(h.log),
+		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 	}
 	o.SetIncident(func() string {
 		h.mu.Lock()
@@ -235,34 +235,22 @@ func briefs[S ~[]E, E ~string | ~[]byte](t testing.TB, answers S) []string {
 	return out
 }
 
-// A logRecords is a slog.Handler that keeps everything.
-type logRecords struct {
-	mu    sync.Mutex // guards what follows
-	lines []string
+// A logBuffer is a log that is read while it is written.
+type logBuffer struct {
+	mu     sync.Mutex // guards buffer
+	buffer bytes.Buffer
 }
 
-func (r *logRecords) Enabled(context.Context, slog.Level) bool { return true }
-
-func (r *logRecords) Handle(_ context.Context, rec slog.Record) error {
-	text := rec.Level.String() + " " + rec.Message
-	rec.Attrs(func(a slog.Attr) bool {
-		text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
-		return true
-	})
+func (r *logBuffer) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, text)
-	return nil
+	return r.buffer.Write(p)
 }
 
-func (r *logRecords) WithAttrs([]slog.Attr) slog.Handler { return r }
-
-func (r *logRecords) WithGroup(string) slog.Handler { return r }
-
-func (r *logRecords) text() string {
+func (r *logBuffer) text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return strings.Join(r.lines, "\n")
+	return r.buffer.String()
 }
 
 // table is for options that need another one than the fixture's.

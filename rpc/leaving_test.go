@@ -182,7 +182,7 @@ func TestPartialMessageAtEndOfInputIsRefused(t *testing.T) {
 			f.answerAll()
 			require.Equal(t, []string{`1 "waited"`}, briefs(t, h.received()))
 			require.Zero(t, <-h.exit)
-			require.Regexp(t, `WARN the input ended in the middle of a message, which is discarded bytes=\d+`, h.log.text())
+			require.Regexp(t, `WARN msg="the input ended in the middle of a message, which is discarded" bytes=\d+`, h.log.text())
 		})
 	}
 	text := serveAll(t, newFixture(), io.NopCloser(strings.NewReader(request(1, "ping", ""))))

@@ -137,7 +137,7 @@ func TestDropCountPrecedesTheNextNotification(t *testing.T) {
 func TestSessionSurvivesAFailingNotifier(t *testing.T) {
 	for want, fail := range map[string]func(send func(string, any)) error{
 		"the notifier panicked":            func(func(string, any)) error { panic("no idea") },
-		"cause=the log is gone":            func(func(string, any)) error { return errors.New("the log is gone") },
+		`cause="the log is gone"`:          func(func(string, any)) error { return errors.New("the log is gone") },
 		"a notification cannot be encoded": func(send func(string, any)) error { send("unspeakable", "\xff"); return nil },
 	} {
 		serve(t, func(t *testing.T, _ *fixture, h *host) {
