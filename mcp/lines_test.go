@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,7 @@ type lineSession struct {
 	seen    int               // bytes of heard
 	gates   map[string]string // what tools do, by their names
 	release chan struct{}
+	mu      sync.Mutex // guards began
 	began   []string
 	names   map[string]string // TASK and FORM
 	got     strings.Builder
@@ -99,7 +101,9 @@ func (s *lineSession) play(session string) string {
 func (s *lineSession) gate(name string) func(startFunc) startFunc {
 	return func(start startFunc) startFunc {
 		return func(ctx context.Context, params []byte, done func(api.Answer)) {
+			s.mu.Lock()
 			s.began = append(s.began, name)
+			s.mu.Unlock()
 			switch gate := s.gates[name]; gate {
 			case "":
 				start(ctx, params, done)
