@@ -21,6 +21,8 @@ import (
 //
 //	read "TEXT" [dialect=NAME] [path=PATH]             reads a plan
 //	set ID[@LINE] STATUS "TEXT" [dialect=…] [path=…]   sets the status of an item
+//	marks ID "TEXT"                                    sets it to each status, and shows its marks
+//	ready "TEXT" [ID=RUN …]                            says what is ready while these runs stand so
 func TestCasesReadAsTheFilesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txt")
 	require.NoError(t, err)
@@ -44,6 +46,12 @@ func TestCasesReadAsTheFilesSay(t *testing.T) {
 					status, rest, _ := strings.Cut(rest, " ")
 					text, hints := caseText(t, rest)
 					b.WriteString(indented(setCase(t, text, hints, item, status)))
+				case "marks":
+					item, rest, _ := strings.Cut(arguments, " ")
+					text, _ := caseText(t, rest)
+					b.WriteString(indented(marksCase(t, text, item)))
+				case "ready":
+					b.WriteString(indented(readyCase(t, arguments)))
 				}
 			}
 			golden.File(t, path, b.String())
@@ -86,7 +94,8 @@ func readCase(t *testing.T, text string, hints plan.Hints) string {
 		return fmt.Sprintf("error %s %d+%d: %s\n%s", refusal.Reason, refusal.Line, refusal.Offset, err, diagnosticLines(refusal.Diagnostics))
 	}
 	if hints == (plan.Hints{}) {
-		checkLaws(t, []byte(text))
+		checkRecordLaws(t, text)
+		requireOpenWorkCounts(t, text)
 	}
 	var b strings.Builder
 	b.WriteString(cmp.Or(r.Dialect, "no dialect"))
@@ -96,8 +105,11 @@ func readCase(t *testing.T, text string, hints plan.Hints) string {
 	for _, e := range r.Evidence {
 		fmt.Fprintf(&b, "; %d %s: %s", e.Line, e.Dialect, e.Signal)
 	}
-	b.WriteString("\n")
 	ready := r.Ready(r.Items(), runs(nil))
+	if ready.Complete {
+		b.WriteString("; complete")
+	}
+	b.WriteString("\n")
 	because := map[string]string{}
 	for _, w := range ready.Waiting {
 		for _, h := range w.Because {
@@ -186,4 +198,38 @@ func setCase(t *testing.T, text string, hints plan.Hints, item, status string) s
 	}
 	require.Equal(t, to, marked.Item.Status)
 	return strconv.Quote(marked.Text)
+}
+
+// marksCase returns the mark that an item gets for each status, or why it is refused.
+func marksCase(t *testing.T, text, item string) string {
+	t.Helper()
+	checkEveryMark(t, text)
+	var all []string
+	for _, to := range settable {
+		marked, err := markOf(t, text, item, 0, to)
+		if refusal, ok := errors.AsType[*plan.MarkError](err); ok {
+			all = append(all, fmt.Sprintf("%s: %s", to, refusal.Reason))
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, to, marked.Item.Status)
+		all = append(all, fmt.Sprintf("%s %q", to, marked.Text[marked.Item.Mark.Start:marked.Item.Mark.End]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// readyCase returns what is ready in a plan.
+func readyCase(t *testing.T, arguments string) string {
+	t.Helper()
+	quoted, err := strconv.QuotedPrefix(arguments)
+	require.NoError(t, err, arguments)
+	text, err := strconv.Unquote(quoted)
+	require.NoError(t, err, arguments)
+	table := map[string]plan.ItemRun{}
+	for _, run := range strings.Fields(arguments[len(quoted):]) {
+		id, state, _ := strings.Cut(run, "=")
+		table[id] = map[string]plan.ItemRun{"live": plan.RunLive, "blocked": plan.RunBlocked, "done": plan.RunDone}[state]
+		require.NotEqual(t, plan.NoRun, table[id], run)
+	}
+	return tell(plan.Ready(parse(t, text).Items(), runs(table)))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // This file holds the part of an item that a reading keeps in memory: its relations to other items. The description is
@@ -119,8 +120,8 @@ func (r *Reading) same(i int, other *Reading, j int) bool {
 	}
 	alike := r.grammar == other.grammar && r.grammar != &tableGrammar // where a header says what the lines mean
 	whole := len(r.restOf(int32(i)))+len(other.restOf(int32(j))) == 0
-	if a.place == placeText && b.place == placeText && alike && whole && r.lines(a) == other.lines(b) {
-		return true
+	if a.place == placeText && b.place == placeText && alike && whole && r.lines(a) == other.lines(b) && !strings.Contains(r.lines(a), "<!--") {
+		return true // which a comment that is closed further below, or not at all, would not allow to say
 	}
 	x, y := r.item(int32(i)), other.item(int32(j))
 	return sameDescription(&x, &y)

@@ -1,12 +1,9 @@
 package plan_test
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,46 +33,6 @@ func diagnostics(r *plan.Reading, code string) []plan.Diagnostic {
 		}
 	}
 	return found
-}
-
-func utf16Text(order binary.ByteOrder, text string) string {
-	var b []byte
-	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
-		b = append(b, 0, 0)
-		order.PutUint16(b[len(b)-2:], unit)
-	}
-	return string(b)
-}
-
-// Bytes that are no UTF-8 text are refused with the place and the remedy, and
-// never read as a plan with strange tasks.
-func TestFaultF6_WhatIsNoTextIsRefusedWithItsPlace(t *testing.T) {
-	const p = "- [ ] 1. one\n- [ ] 2. two\n"
-	for _, c := range []struct {
-		name, src, reason string
-		line, offset      int
-		says              string
-	}{
-		{"nul", "- [ ] 1. one\n- [ ] 2\x00\n", plan.ReasonNotText, 2, 20, "NUL byte at offset 20, line 2"},
-		{"nul after lone cr", "a\rb\rc\x00", plan.ReasonNotText, 3, 5, "line 3"},
-		{"binary", "\x7fELF\x02\x01\x01\x00\x00", plan.ReasonNotText, 1, 7, "binary"},
-		{"invalid byte", "- [ ] 1. one\r\n- [ ] 2. t\xe9\n", plan.ReasonInvalidUTF8, 2, 24, "byte 0xe9 at offset 24, line 2"},
-		{"cut character", "- [ ] 1. \xe2\x82", plan.ReasonInvalidUTF8, 1, 9, "0xe2"},
-		{"utf-16 little-endian", utf16Text(binary.LittleEndian, p), plan.ReasonNotText, 1, 0, "UTF-16 little-endian text: save it as UTF-8"},
-		{"utf-16 big-endian", utf16Text(binary.BigEndian, p), plan.ReasonNotText, 1, 0, "UTF-16 big-endian text: save it as UTF-8"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r, err := plan.Parse([]byte(c.src))
-			require.Nil(t, r)
-			var refusal *plan.ParseError
-			require.True(t, errors.As(err, &refusal))
-			require.Equal(t, "progress_ledger_parse_failed", refusal.Code())
-			require.Equal(t, c.reason, refusal.Reason)
-			require.Equal(t, c.line, refusal.Line)
-			require.Equal(t, c.offset, refusal.Offset)
-			require.ErrorContains(t, err, c.says)
-		})
-	}
 }
 
 // Ids are text, levels are many, and the size of a plan costs in proportion:
@@ -108,15 +65,37 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 		{"underscores", "- [ ] 1 x " + strings.Repeat("_", many) + strings.Repeat(" _", many)},
 		{"a long id", "- [ ] 1 x\n- [ ] " + strings.Repeat("1.", many)},
 		{"quotes", "- [ ] 1 x\n" + strings.Repeat(">", many) + "- [ ] 2 x"},
+		{"headings", strings.Repeat("### Task 1: a\n**Depends on:** 1-3\n", many/2)},
+		{"steps", "### Task 1: a\n" + strings.Repeat("- [ ] **Step 1: b**\n", many/2)},
+		{"late dependencies", "### Task 1: a\n" + strings.Repeat("- [ ] **Step 1: b (depends on 1)**\n", many/2) + strings.Repeat("**Depends on:** 1\n", many/2)},
+		{"deeper headings", strings.Repeat("# Task 1: a\n## Task 1.1: b\n### Task 1.1.1: c\n#### d\n", many/8)},
+		{"hidden headings", "### Task 1: a\n```\n" + strings.Repeat("### Task 1.2: a\n", many/2) + "```\n"},
+		{"signs", "### Task 1: " + strings.Repeat("✅(", many/2)},
+		{"names", "### Task 1: a\n**Files:** " + strings.Repeat("a, ", many*2)},
+		{"files", "### Task 1: a\n**Files:** " + strings.Repeat("Create: `a`, ", many/2)},
+		{"criteria", "### Task 1: a\n" + strings.Repeat("**Acceptance:**\n- [ ] a\n", many/2)},
+		{"a wide table", "| ID | Status |" + strings.Repeat(" a |", many/5) + "\n" + strings.Repeat("|-", many/5+2) + "|\n" + each(func(i int) string { return fmt.Sprintf("| %d | todo |", i) })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := plan.Parse([]byte(c.text))
 			require.NoError(t, err)
-			require.Equal(t, r.Checkboxes, r.Len()+countNotTasks(r.Diagnostics))
+			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
 			require.Len(t, r.Items(), r.Len())
 			more, err := plan.Parse([]byte(c.text + "\n- [ ] 9999999 the last"))
 			require.NoError(t, err)
 			require.NotEmpty(t, plan.Diff(r, more))
 		})
 	}
+}
+
+// Small sentences about wide ranges stand for many pairs; what is too much is left out and said.
+func TestSentencesCannotAskForMuchMemory(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "- [ ] T%04d a\n", i)
+	}
+	b.WriteString("## Dependencies\n" + strings.Repeat("- T0001-T0200 before T0300-T0500\n", 1000))
+	r := parse(t, b.String())
+	require.Len(t, diagnostics(r, "graph_too_large"), 1)
+	require.Len(t, item(t, r, "T0300").DependsOn, 200)
 }

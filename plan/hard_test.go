@@ -186,29 +186,6 @@ func setEach(t require.TestingT, text string) {
 	}
 }
 
-// Bytes that are no text are refused with their place, whatever the dialect that the file sets.
-func TestFaultF6_NoTextInEveryDialect(t *testing.T) {
-	forEachDialect(t, func(t *testing.T, dialect string) {
-		const items = "- [ ] 1. a\r\n- [ ] T001 b\r\n"
-		head := inDialect(dialect, items)
-		for _, c := range []struct {
-			text, reason string
-			line, offset int
-		}{
-			{head + "- [ ] 2. c\x00\n", plan.ReasonNotText, 4, len(head) + 10},
-			{head + "- [ ] 2. \xe9t\xe9\n", plan.ReasonInvalidUTF8, 4, len(head) + 9},
-			{head + "\xed\xa0\x80", plan.ReasonInvalidUTF8, 4, len(head)},
-			{"\xff\xfe" + head, plan.ReasonNotText, 1, 0},
-			{"\xfe\xff" + head, plan.ReasonNotText, 1, 0},
-		} {
-			_, err := plan.Parse([]byte(c.text))
-			var refusal *plan.ParseError
-			require.ErrorAs(t, err, &refusal)
-			require.Equal(t, []any{c.reason, c.line, c.offset}, []any{refusal.Reason, refusal.Line, refusal.Offset})
-		}
-	})
-}
-
 // A hundred thousand items are read in every dialect, and each is found.
 func TestFaultF21_AHundredThousandItemsInEveryDialect(t *testing.T) {
 	slow.Test(t)

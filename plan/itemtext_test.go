@@ -1,15 +1,11 @@
 package plan_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
 )
@@ -63,23 +59,9 @@ func lostLine(text, mark string, it *plan.Item) string {
 	return ""
 }
 
-// corpora returns all plans under testdata.
-func corpora(t *testing.T) map[string]string {
-	paths, err := filepath.Glob("testdata/plans/*.md")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	plans := map[string]string{}
-	for _, path := range paths {
-		src, err := os.ReadFile(path)
-		require.NoError(t, err)
-		plans[filepath.Base(path)] = string(src)
-	}
-	return plans
-}
-
 // Nothing of an item is dropped, in any dialect.
 func TestNoLineOfAnItemIsDropped(t *testing.T) {
-	for name, text := range corpora(t) {
+	for name, text := range fixtures(t, "plans") {
 		r := parse(t, text)
 		for i, it := range r.Items() {
 			lines := plan.TextOf(r, i)

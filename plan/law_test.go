@@ -2,8 +2,6 @@ package plan_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,12 +123,8 @@ func countNotTasks(diagnostics []plan.Diagnostic) int {
 }
 
 func FuzzParse(f *testing.F) {
-	plans, err := filepath.Glob("testdata/plans/*.md")
-	require.NoError(f, err)
-	for _, path := range plans {
-		src, err := os.ReadFile(path)
-		require.NoError(f, err)
-		f.Add(src, byte(0))
+	for _, text := range fixtures(f, "plans") {
+		f.Add([]byte(text), byte(0))
 	}
 	for i, seed := range seeds {
 		f.Add([]byte(seed), byte(i))

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
-	"waybill/test/golden"
 )
 
 // runs answers from a table: an item that is not in it has no run.
@@ -52,49 +51,6 @@ func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
 	require.True(t, plan.PlanProgress{Unapproved: 1}.ByRuns())
 }
 
-func TestReadyReadsAsTheGoldenFileSays(t *testing.T) {
-	var b strings.Builder
-	for _, c := range []struct {
-		name, plan string
-		runs       map[string]plan.ItemRun
-	}{
-		{"an empty file", "", nil},
-		{"a file of blanks", " \n\n", nil},
-		{"in the order of the plan", "- [x] 2 a\n- [ ] 10 b\n- [ ] 1 c\n- [-] 3 d\n", nil},
-		{
-			"runs count as the file does", "- [ ] 1 a\n- [ ] 2 b\n- [ ] 3 c\n- [ ] 4 d\n  _Depends: 1_\n- [ ] 5 e\n  _Depends: 2, 3_\n",
-			map[string]plan.ItemRun{"1": plan.RunDone, "2": plan.RunLive, "3": plan.RunBlocked},
-		},
-		{
-			"a ticked box does not end a run", "- [x] 1 a\n- [x] 2 b\n- [x] 3 c\n- [ ] 4 d\n  _Depends: 1, 2, 3_\n",
-			map[string]plan.ItemRun{"1": plan.RunBlocked, "2": plan.RunLive, "3": plan.RunDone},
-		},
-		{
-			"nor do the boxes below an item with a run", "- [x] 1 a\n  - [x] 1.1 b\n- [x] 2 c\n  - [x] 2.1 d\n- [ ] 3 e\n  _Depends: 1, 2_\n",
-			map[string]plan.ItemRun{"1": plan.RunBlocked, "2": plan.RunLive},
-		},
-		{"nobody is at an item whose run is blocked", "- [-] 1 a\n", map[string]plan.ItemRun{"1": plan.RunBlocked}},
-		{"an item that somebody is at is not blocked", "- [~] 1 a\n- [ ] 2 b\n  _Depends: 1_\n", map[string]plan.ItemRun{"1": plan.RunLive}},
-		{"groups", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n  - [ ] 2.1 e\n  - [ ] 2.2 f\n    _Depends: 2.1_\n- [ ] 3 g\n  _Depends: 2_\n- [x] 4 h\n  - [x] 4.1 i\n", nil},
-		{"a group is done when its leaves are", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n", nil},
-		{"a group that is marked done and is not", "- [x] 1 a\n  - [ ] 1.1 b\n- [ ] 2 c\n  _Depends: 1_\n", nil},
-		{"blocked items behind a dependency", "- [~] 1 a\n  _Blocked: no permit_\n- [ ] 2 b\n  _Depends: 1_\n- [ ] 3 c\n  _Depends: 2_\n- [ ] 4 d\n  - [ ] 4.1 e\n    _Depends: 3, 1_\n- [ ] 5 f\n  _Depends: 4_\n- [ ] 6 g\n", nil},
-		{"dependencies of ancestors", "- [ ] 1 a\n- [ ] 2 b\n  _Depends: 1_\n  - [ ] 2.1 c\n    _Depends: 9, 1_\n    - [ ] 2.1.1 d\n      _Depends: 1_\n    - [x] 2.1.2 e\n", nil},
-		{"optional items are ready and do not count", "- [x] 1 a\n- [ ]* 2 b\n- [ ]* 3 c\n  - [ ] 3.1 d\n- [ ] 4 e\n  _Depends: 2, 3_\n", nil},
-		{"what a done group waits for holds up its optional leaves", "- [ ] 1 a\n- [ ] 2 b\n  _Depends: 1_\n  - [ ]* 2.1 c\n- [ ] 3 d\n  _Depends: 2.1_\n", map[string]plan.ItemRun{"1": plan.RunBlocked}},
-		{"only optional items are left", "- [x] 1 a\n- [ ]* 2 b\n- [-]* 3 c\n", nil},
-		{"circles", "- [ ] 1 a\n  _Depends: 2_\n- [ ] 2 b\n  _Depends: 1_\n- [ ] 3 c\n  _Depends: 3_\n- [ ] 4 d\n  _Depends: 1_\n- [ ] 5 e\n  _Depends: 5.1_\n  - [ ] 5.1 f\n- [ ] 6 g\n", nil},
-		{"two items of one id", "- [x] 1 a\n- [ ] 1 b\n- [ ] 2 c\n  _Depends: 1, 1_\n", nil},
-	} {
-		p := plan.Reading{}
-		if c.plan != "" {
-			p = *parse(t, c.plan)
-		}
-		fmt.Fprintf(&b, "# %s\n%s\n", c.name, tell(plan.Ready(p.Items(), runs(c.runs))))
-	}
-	golden.Equal(t, "ready/plans.golden", b.String())
-}
-
 // An agent that ticked its own box skipped the review of its work.
 func TestATickedBoxDoesNotEndARunThatGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,12 +63,6 @@ func TestATickedBoxDoesNotEndARunThatGoesOn(t *testing.T) {
 		}
 		require.Equal(t, before, tell(plan.Ready(n.items, runs(n.runs))))
 	})
-}
-
-// A plan waited for ever for somebody who marked an item and went away.
-func TestAnItemThatIsMarkedAndHasNoRunIsNotUnderWay(t *testing.T) {
-	r := plan.Ready(parse(t, "- [-] 1 a\n- [ ] 2 b\n  _Depends: 1_\n").Items(), runs(nil))
-	require.Equal(t, "ready \n1: in_progress\n2: depends_on=1\nleft 2, under way 0, complete false\n", tell(r))
 }
 
 // One blocked item is no reason to stop a plan.
@@ -172,23 +122,4 @@ func TestItemsThatAreTheirOwnAncestorsStandForThemselves(t *testing.T) {
 		{ID: "5", ParentID: "5", Status: plan.Pending},
 	}
 	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(plan.Ready(items, runs(nil))))
-}
-
-// A plan was complete with boxes in it that are no items: in each dialect that has such boxes, the open ones count.
-func TestAPlanWithUnreadBoxesIsNotComplete(t *testing.T) {
-	for name, text := range map[string]string{
-		"numbers":   "# Implementation Plan\n- [x] 1. a\n- [ ] b\n- [x] c\n- [-] d\n",
-		"spec-kit":  "- [x] T001 a\n- [ ] b\n- [?] c\n- [-] d\n- [X] e\n",
-		"zeros":     "- [x] 1.0 a\n- [x] 2.0 b\n- [ ] c\n- [~] d\n",
-		"a table":   "<!-- waybill: dialect=table -->\n| ID | Status |\n|--|--|\n| 1 | done |\n\n- [ ] a\n- [S] b\n- [!] c\n\n[S] = skipped\n",
-		"an indent": "# Implementation Plan\n- [x] 1. a\n  - [ ] b\n  - [ ] c\n",
-	} {
-		r := parse(t, text)
-		ready := r.Ready(r.Items(), runs(nil))
-		require.Equal(t, 2, ready.Unread, name)
-		require.Equal(t, 2, ready.Left, name)
-		require.False(t, ready.Complete, name)
-	}
-	r := parse(t, "- [x] T001 a\n- [x] b\n## Acceptance\n- [ ] c\n```\n- [ ] d\n```\n")
-	require.Equal(t, 1, r.Ready(r.Items(), runs(nil)).Left, "criteria are work, and samples are not")
 }

@@ -130,7 +130,7 @@ func TestEveryBoxOfAnyFolderHasADiagnostic(t *testing.T) {
 }
 
 func FuzzRecords(f *testing.F) {
-	for _, text := range recordPlans(f) {
+	for _, text := range fixtures(f, "records") {
 		f.Add(text)
 	}
 	for _, seed := range []string{"---", "---\n---", "---\n?\n---", "{", "{\"tasks\":[{}]}", "# Task ID:", "<task", "---\nid: 1\nstatus: \u2028Done\nlabels: a\n---", "\x00files\n0 \"\"\n\n"} {
@@ -149,7 +149,55 @@ func FuzzRecords(f *testing.F) {
 		}
 		checkRecordLaws(t, text)
 		if _, err := plan.Read(text, plan.Hints{}); err == nil {
-			checkEachWord(t, text, true)
+			checkEveryMarkIn(t, text, true)
 		}
 	})
+}
+
+// checkRecordLaws is checkLaws for a text that may be a folder.
+func checkRecordLaws(t require.TestingT, text string) {
+	files, folder := plan.SplitFiles(text)
+	if !folder {
+		checkLaws(t, []byte(text))
+		return
+	}
+	boxes := 0
+	names := map[string]int{}
+	for k, f := range files {
+		boxes += countCheckboxes([]byte(f.Text))
+		names[f.Name] = k
+	}
+	r, err := plan.Parse([]byte(text))
+	if err != nil {
+		refusal, ok := errors.AsType[*plan.ParseError](err)
+		require.True(t, ok, "%T", err)
+		require.NotEmpty(t, refusal.Message)
+		if refusal.Reason == plan.ReasonNoItems {
+			require.Equal(t, refusal.Checkboxes, countNotTasks(refusal.Diagnostics))
+		}
+		return
+	}
+	require.Equal(t, boxes, r.Checkboxes, "%q", text)
+	require.Equal(t, boxes, countNotTasks(r.Diagnostics), "%q", text)
+	last := plan.Diagnostic{}
+	for _, d := range r.Diagnostics {
+		k, ok := names[d.Source]
+		require.True(t, ok, d.Source)
+		require.LessOrEqual(t, d.Line, len(lineEnd.Split(files[k].Text, -1)))
+		if d.Source == last.Source {
+			require.GreaterOrEqual(t, d.Line, last.Line)
+		}
+		last = d
+	}
+	items := r.Items()
+	require.Equal(t, r.Len(), r.Totals.Items())
+	for i := range items {
+		it := &items[i]
+		require.Contains(t, names, it.Source)
+		require.NotEmpty(t, it.ID)
+		require.NotEmpty(t, it.Title)
+		require.Positive(t, it.Line)
+		require.NotEmpty(t, it.Status.String())
+		require.LessOrEqual(t, it.Mark.End, len(text))
+	}
 }
