@@ -223,9 +223,7 @@ func (c busyConn) RemoteAddr() net.Addr {
 func TestConnectionsWithATokenAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, release := make(chan struct{}), make(chan struct{})
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"get_status": func(start startFunc) startFunc {
-			return blockingMethod(start, running, release)
-		}}})
+		h := newHarness(t, setup{methods: methods{"get_status": blockingMethod(running, release)}})
 		answers := make(chan answer, 64)
 		for range 64 {
 			go func() { answers <- h.ask("GET", "/api/status", "") }() // ends when it is released

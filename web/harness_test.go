@@ -60,7 +60,7 @@ type setup struct {
 	dir         string      // the workspace; by default a new folder
 	store       store.Store // by default an empty one
 	listener    net.Listener
-	methods     map[string]func(start startFunc) startFunc // instead of those of the table
+	methods     methods // instead of those of the table
 	subscribe   func() (<-chan struct{}, func(), error)
 	environment *environment // by default there is nothing, such as a host
 	page        []web.File   // by default none

@@ -15,7 +15,7 @@ import (
 func TestReadinessFollowsTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, broken := 0, false
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"list_awaiting": func(start startFunc) startFunc {
+		h := newHarness(t, setup{methods: methods{"list_awaiting": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				looks++
 				if broken {
@@ -49,7 +49,7 @@ func TestReadinessFollowsTheStore(t *testing.T) {
 func TestReadinessCheckSurvivesAClientThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, release := make(chan struct{}, 9), make(chan struct{})
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"list_awaiting": func(start startFunc) startFunc {
+		h := newHarness(t, setup{methods: methods{"list_awaiting": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				looks <- struct{}{}
 				select {
@@ -80,8 +80,8 @@ func TestReadinessCheckSurvivesAClientThatLeaves(t *testing.T) {
 // A check of a hanging store ends soon.
 func TestReadinessIsFalseWhenTheStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{
-			"list_awaiting": replaceMethod(func(ctx context.Context, _ []byte, done func(api.Answer)) {
+		h := newHarness(t, setup{methods: methods{
+			"list_awaiting": replaceMethod(func(ctx ctx, _ []byte, done func(api.Answer)) {
 				<-ctx.Done()
 				done(api.Answer{Err: schema.NewError(schema.StoreIO, "the disk is gone")})
 			}),

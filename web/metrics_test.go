@@ -54,7 +54,7 @@ func values(t testing.TB, text string) map[string]float64 {
 // An action is a step of the test. The golden file has the samples that it changes.
 type action struct {
 	name    string
-	methods map[string]func(startFunc) startFunc
+	methods methods
 	do      func(h *harness, o *environment)
 }
 
@@ -80,7 +80,7 @@ func callActions() []action {
 		{name: "a call that is not answered yet", do: func(h *harness, _ *environment) {
 			h.begin("dispatch_instructions", `{"wait_ms":500}`)
 		}},
-		{name: "a call that the store fails", methods: map[string]func(startFunc) startFunc{"get_status": breaks}, do: func(h *harness, _ *environment) {
+		{name: "a call that the store fails", methods: methods{"get_status": breaks}, do: func(h *harness, _ *environment) {
 			broken = true
 			h.begin("get_status", `{}`)
 		}},
@@ -332,7 +332,7 @@ func TestExpositionMatchesGolden(t *testing.T) {
 				start(ctx, params, done)
 			}
 		}
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"ping": slow}, environment: new(environment)})
+		h := newHarness(t, setup{methods: methods{"ping": slow}, environment: new(environment)})
 		h.call("ping", `{}`)
 		h.call("queue_instruction", `{"content":"look"}`)
 		text := strings.ReplaceAll(h.metrics(), runtime.Version(), "VERSION")
@@ -346,7 +346,7 @@ func TestMetricsWithoutAReadableStore(t *testing.T) {
 		broken := replaceMethod(func(_ ctx, _ []byte, done func(api.Answer)) {
 			done(api.Answer{Err: schema.NewError(schema.StoreIO, "no disk")})
 		})
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"get_status": broken}, environment: new(environment)})
+		h := newHarness(t, setup{methods: methods{"get_status": broken}, environment: new(environment)})
 		m := h.metrics()
 		for _, line := range []string{
 			"\nwaybill_store_errors_total{kind=\"STORE_IO_ERROR\"} 1\n", "\ngo_goroutines ", "\nwaybill_rpc_bytes_total{", "\nwaybill_store_commit_seconds_count ",

@@ -15,12 +15,17 @@ import (
 	"waybill/web"
 )
 
-// blockingMethod wraps a method so that it signals its start and waits for release.
-func blockingMethod(start startFunc, running chan<- struct{}, release <-chan struct{}) startFunc {
-	return func(ctx context.Context, params []byte, done func(api.Answer)) {
-		running <- struct{}{}
-		<-release
-		start(ctx, params, done)
+// methods are those that a harness has instead of those of the table.
+type methods map[string]func(start startFunc) startFunc
+
+// blockingMethod replaces a method by one that signals its start and waits for release.
+func blockingMethod(running chan<- struct{}, release <-chan struct{}) func(startFunc) startFunc {
+	return func(start startFunc) startFunc {
+		return func(ctx context.Context, params []byte, done func(api.Answer)) {
+			running <- struct{}{}
+			<-release
+			start(ctx, params, done)
+		}
 	}
 }
 
@@ -64,7 +69,7 @@ func TestServeReturnsTheErrorOfItsListener(t *testing.T) {
 // A method panics: that is one answer, with a name under which the log has it.
 func TestPanicIsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{
+		h := newHarness(t, setup{methods: methods{
 			"get_status": replaceMethod(func(context.Context, []byte, func(api.Answer)) { panic("it broke") }),
 			"list_tasks": replaceMethod(func(_ context.Context, _ []byte, done func(api.Answer)) { done(api.Answer{Result: "\xff"}) }),
 			"list_plans": replaceMethod(func(_ context.Context, _ []byte, done func(api.Answer)) {
@@ -92,9 +97,9 @@ func TestPanicIsOneAnswer(t *testing.T) {
 // When the store hangs, the error has an unknown outcome, and the caller can repeat the call.
 func TestHangingCallIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{
+		h := newHarness(t, setup{methods: methods{
 			"cancel_task": replaceMethod(func(context.Context, []byte, func(api.Answer)) {}),
-			"get_task": replaceMethod(func(ctx context.Context, _ []byte, done func(api.Answer)) {
+			"get_task": replaceMethod(func(ctx ctx, _ []byte, done func(api.Answer)) {
 				<-ctx.Done()
 				done(api.Answer{Err: schema.NewError(schema.Cancelled, "the request was cancelled")})
 			}),
@@ -113,8 +118,8 @@ func TestHangingCallIsAnswered(t *testing.T) {
 func TestCallIsCancelledWhenItsClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, cause := make(chan struct{}), make(chan error)
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{
-			"get_status": replaceMethod(func(ctx context.Context, _ []byte, done func(api.Answer)) {
+		h := newHarness(t, setup{methods: methods{
+			"get_status": replaceMethod(func(ctx ctx, _ []byte, done func(api.Answer)) {
 				close(running)
 				<-ctx.Done()
 				cause <- context.Cause(ctx)
@@ -134,9 +139,7 @@ func TestCallIsCancelledWhenItsClientLeaves(t *testing.T) {
 func TestShutdownFinishesCallsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, release := make(chan struct{}), make(chan struct{})
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"get_status": func(start startFunc) startFunc {
-			return blockingMethod(start, running, release)
-		}}})
+		h := newHarness(t, setup{methods: methods{"get_status": blockingMethod(running, release)}})
 		answers := make(chan answer, 1)
 		go func() { answers <- h.ask("GET", "/api/status", "") }() // ends when it is released
 		<-running
@@ -157,7 +160,7 @@ func TestShutdownDoesNotWaitForHangingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, hurried := make(chan struct{}), make(chan error, 1)
 		release := make(chan struct{})
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"get_status": func(start startFunc) startFunc {
+		h := newHarness(t, setup{methods: methods{"get_status": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				close(running)
 				<-ctx.Done()

@@ -27,7 +27,10 @@ func (h *harness) addEvents(n int) {
 
 func TestStreamSendsEvents(t *testing.T) {
 	serve(t, func(t *testing.T, h *harness) {
+		empty := h.stream(t, "?cursor=0")
+		require.Equal(t, []event{{"0", "ready", `{"cursor":"0"}`}}, empty.received())
 		h.addEvents(3)
+		require.Equal(t, numbers(1, 3), empty.eventSeqs())
 		l := h.stream(t, "")
 		l.head.requireSecurityHeaders()
 		require.Equal(t, 200, l.head.status)
@@ -39,15 +42,6 @@ func TestStreamSendsEvents(t *testing.T) {
 		h.addEvents(2)
 		require.Equal(t, []string{"4", "5"}, l.eventSeqs())
 		require.Equal(t, "instruction.queued", read(t, []byte(l.received()[1].data)).str("type"))
-	})
-}
-
-func TestStreamOfAnEmptyLogHasACursor(t *testing.T) {
-	serve(t, func(t *testing.T, h *harness) {
-		l := h.stream(t, "?cursor=0")
-		require.Equal(t, []event{{"0", "ready", `{"cursor":"0"}`}}, l.received())
-		h.addEvents(1)
-		require.Equal(t, []string{"1"}, l.eventSeqs())
 	})
 }
 
@@ -149,12 +143,12 @@ func TestStreamFromAnInvalidCursorIsRefused(t *testing.T) {
 	})
 }
 
-// Many streams cost no more reads of the log than one does, and none when they are gone.
+// Many streams cost no more reads of the log than one does, leave room for calls, and cost none when they are gone.
 func TestStreamsShareOneReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex // guards reads
 		reads := 0
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"events_since": func(start startFunc) startFunc {
+		h := newHarness(t, setup{methods: methods{"events_since": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				mu.Lock()
 				reads++
@@ -176,6 +170,9 @@ func TestStreamsShareOneReader(t *testing.T) {
 		}
 		require.Equal(t, 1, count())
 		h.ask("GET", "/api/events", "").requireError(429, schema.Overloaded)
+		for range 64 {
+			h.ask("GET", "/api/tasks", "").requireOK()
+		}
 		h.addEvents(1)
 		require.Equal(t, 1, count())
 		for _, l := range all {
@@ -188,19 +185,6 @@ func TestStreamsShareOneReader(t *testing.T) {
 		l := h.stream(t, "", "Last-Event-ID: 1")
 		h.addEvents(1)
 		require.Equal(t, numbers(2, 3), l.eventSeqs())
-	})
-}
-
-// A browser has a tab for each task: there is room for its calls beside its streams.
-func TestStreamsLeaveConnectionsForCalls(t *testing.T) {
-	serve(t, func(t *testing.T, h *harness) {
-		for range 32 {
-			h.stream(t, "")
-		}
-		h.ask("GET", "/api/events", "").requireError(429, schema.Overloaded)
-		for range 64 {
-			h.ask("GET", "/api/tasks", "").requireOK()
-		}
 	})
 }
 
@@ -261,7 +245,7 @@ func TestStreamSurvivesTemporaryErrors(t *testing.T) {
 			defer mu.Unlock()
 			fault = e
 		}
-		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"events_since": func(start startFunc) startFunc {
+		h := newHarness(t, setup{methods: methods{"events_since": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				mu.Lock()
 				e := fault

@@ -50,29 +50,53 @@ func TestFaultF3_SpecialFilesAreNotOpened(t *testing.T) {
 	}
 }
 
-// A plan without read permission, or behind a folder without search permission, is
+// A pipe among the files of a folder is refused by its name, and not waited for; one that is no file of
+// the plan is not looked at.
+func TestFaultF3_PipeInAFolder(t *testing.T) {
+	r, at := folder(t, map[string]string{"a.md": "a"})
+	require.NoError(t, syscall.Mkfifo(at("pipe"), 0o644))
+	require.Equal(t, []string{"a.md"}, listed(t, r, plans))
+	require.NoError(t, syscall.Mkfifo(at("b.md"), 0o644))
+	_, err := r.Read(plans, nil)
+	refused(t, err, plans+"/b.md", planfile.NotRegular)
+	require.ErrorContains(t, err, "pipe")
+}
+
+// A plan without read permission, behind a folder without search permission, or in one that must not be listed, is
 // reported, and read once the permission is back.
 func TestFaultF4_UnreadablePlanIsReported(t *testing.T) {
 	dir := public(t)
-	write(t, filepath.Join(dir, "tasks.md"), planText)
-	write(t, filepath.Join(dir, "locked", "tasks.md"), planText)
-	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0))
-	require.NoError(t, os.Chmod(filepath.Join(dir, "locked"), 0))
-	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o755) })
-	r := open(t, dir, planfile.Options{})
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	for _, name := range []string{"tasks.md", "locked/tasks.md", "plans/a.md", "plans/b.md", "unlisted/a.md"} {
+		write(t, at(name), planText)
+	}
+	modes := map[string]os.FileMode{"tasks.md": 0, "locked": 0, "plans/b.md": 0, "unlisted": 0o311}
+	for name, mode := range modes {
+		require.NoError(t, os.Chmod(at(name), mode))
+	}
+	mend := func() {
+		for name := range modes {
+			_ = os.Chmod(at(name), 0o755)
+		}
+	}
+	t.Cleanup(mend)
+	r := open(t, dir, planfile.Options{Folders: true})
+	plans := map[string]string{"tasks.md": "tasks.md", "locked/tasks.md": "locked/tasks.md", "plans": "plans/b.md", "unlisted": "unlisted"}
 	unprivileged(t, func() {
-		for _, rel := range []string{"tasks.md", "locked/tasks.md"} {
+		for rel, names := range plans {
 			_, err := r.Read(rel, nil)
-			refused(t, err, rel, planfile.Unreadable)
+			refused(t, err, names, planfile.Unreadable)
 			require.ErrorIs(t, err, os.ErrPermission)
 		}
-		_, err := r.Find([]string{"locked/*/tasks.md", "locked/tasks.md"})
-		require.ErrorIs(t, err, os.ErrPermission)
+		for _, pattern := range []string{"locked/*/tasks.md", "unlisted/"} {
+			got, err := r.Find([]string{pattern, "locked/tasks.md"})
+			require.ErrorIs(t, err, os.ErrPermission)
+			require.Empty(t, got)
+		}
 	})
-	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0o644))
-	require.NoError(t, os.Chmod(filepath.Join(dir, "locked"), 0o755))
+	mend()
 	unprivileged(t, func() {
-		for _, rel := range []string{"tasks.md", "locked/tasks.md"} {
+		for rel := range plans {
 			_, err := r.Read(rel, nil)
 			require.NoError(t, err)
 		}

@@ -13,8 +13,7 @@ import (
 
 // One file with several names is one plan.
 func TestFaultF17_FindListsEachFileOnce(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
 	// On a file system that ignores case this name exists already.
 	if err := os.Link(filepath.Join(dir, "tasks.md"), filepath.Join(dir, "TASKS.md")); err != nil {
 		require.ErrorIs(t, err, os.ErrExist)
@@ -30,8 +29,7 @@ func TestFaultF17_FindListsEachFileOnce(t *testing.T) {
 }
 
 func TestFindReportsAFolderThatIsTooFull(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
 	write(t, filepath.Join(dir, "d0", "tasks.md"), planText)
 	for i := range 99 {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("d", i+1)), 0o755))

@@ -96,19 +96,6 @@ func TestFolderIsNotHalfOfOneSaveAndHalfOfAnother(t *testing.T) {
 	require.Equal(t, map[string]string{"a.md": "new a", "b.md": "new b"}, texts)
 }
 
-func TestFolderThatNeverRestsIsUnstable(t *testing.T) {
-	r, at := folder(t, map[string]string{"a.md": "a"})
-	n := 0
-	r.BetweenStats(func() {
-		n++
-		write(t, at("a.md"), strings.Repeat("a", n+1))
-	})
-	f, err := r.Read(plans, nil)
-	require.NoError(t, err)
-	require.True(t, f.Unstable)
-	require.False(t, f.Settled)
-}
-
 // The files of a folder have one limit together, and there is one for their number.
 func TestFaultF5_FolderThatIsTooLarge(t *testing.T) {
 	r, at := folder(t, map[string]string{"a.md": strings.Repeat("a", 600<<10), "b.md": strings.Repeat("b", 424<<10)})

@@ -103,8 +103,8 @@ func TestTextThatWasSavedBeforeAKillIsKept(t *testing.T) {
 
 // A writer that is killed while it writes its text leaves a part of that text, which is of no use.
 func TestUnfinishedDraftIsRemoved(t *testing.T) {
-	dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
+	lock := filepath.Join(t.TempDir(), "plans.lock")
 	draft := strings.TrimSuffix(died(t, dir, lock, planText), ".tmp") + ".draft.tmp"
 	write(t, draft, changed[:9])
 	require.Empty(t, planfile.RemoveLeftovers(lock))

@@ -33,9 +33,7 @@ func TestFaultF5_HugePlanIsRefusedWithItsSize(t *testing.T) {
 }
 
 func TestFaultF5_LimitIsInclusiveAndHoldsForAGrowingFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, "12345678")
+	dir, path := planned(t, "12345678")
 	r := open(t, dir, planfile.Options{MaxBytes: 8})
 	f, err := r.Read("tasks.md", nil)
 	require.NoError(t, err)

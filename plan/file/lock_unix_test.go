@@ -17,11 +17,13 @@ import (
 	planfile "waybill/plan/file"
 )
 
-// A link or a pipe has the name of the lock: it is not followed, nobody waits for it, and nothing is written.
+// A link or a pipe has the name of the lock, or its folder is not there: it is not followed, nobody waits for it, and
+// nothing is written.
 func TestTheFileOfTheLockIsNoLinkAndNoPipe(t *testing.T) {
 	for name, put := range map[string]func(lock, target string) error{
-		"link": func(lock, target string) error { return os.Symlink(target, lock) },
-		"pipe": func(lock, _ string) error { return syscall.Mkfifo(lock, 0o600) },
+		"in no folder": func(lock, _ string) error { return os.Remove(filepath.Dir(lock)) },
+		"link":         func(lock, target string) error { return os.Symlink(target, lock) },
+		"pipe":         func(lock, _ string) error { return syscall.Mkfifo(lock, 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, other := t.TempDir(), t.TempDir()
@@ -30,11 +32,9 @@ func TestTheFileOfTheLockIsNoLinkAndNoPipe(t *testing.T) {
 			require.NoError(t, put(lock, target))
 			r := open(t, dir, planfile.Options{LockPath: lock})
 			_, err := r.Rewrite("tasks.md", "", func(planfile.File) (string, error) { return "changed", nil })
-			require.ErrorContains(t, err, "lock")
+			require.ErrorIs(t, err, planfile.Unwritable)
 			require.NoFileExists(t, target)
-			text, err := os.ReadFile(filepath.Join(dir, "tasks.md"))
-			require.NoError(t, err)
-			require.Equal(t, planText, string(text))
+			has(t, filepath.Join(dir, "tasks.md"), planText)
 		})
 	}
 }
@@ -49,9 +49,7 @@ func TestASecondNameInThePlaceOfTheLockWasTruncated(t *testing.T) {
 	planfile.RemoveLeftovers(lock)
 	_, err := open(t, dir, planfile.Options{LockPath: lock}).Rewrite("tasks.md", "", check)
 	require.ErrorContains(t, err, "second name")
-	text, err := os.ReadFile(target)
-	require.NoError(t, err)
-	require.Equal(t, "alias ls=ls", string(text))
+	has(t, target, "alias ls=ls")
 }
 
 // Whoever opens a pipe waits for somebody to write to it, and it is no plan.
@@ -75,8 +73,8 @@ func TestFaultF3_OnlyARegularFileIsOpened(t *testing.T) {
 func TestDefect_AQueueOfWritersIsNoneThatHangs(t *testing.T) {
 	for seconds, want := range map[int]error{10: nil, 60: planfile.Locked} {
 		synctest.Test(t, func(t *testing.T) {
-			dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
-			write(t, filepath.Join(dir, "tasks.md"), planText)
+			dir, _ := planned(t, planText)
+			lock := filepath.Join(t.TempDir(), "plans.lock")
 			f, err := os.Create(lock)
 			require.NoError(t, err)
 			require.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
@@ -93,6 +91,13 @@ func TestDefect_AQueueOfWritersIsNoneThatHangs(t *testing.T) {
 			_, err = r.Rewrite("tasks.md", "", check)
 			require.ErrorIs(t, err, want)
 			require.LessOrEqual(t, time.Since(begin), 31*time.Second, "there is an end to every queue")
+			if want != nil {
+				unwritten(t, err, planfile.Locked, filepath.Join(dir, "tasks.md"))
+				// A lock whose file was removed keeps nobody out.
+				require.NoError(t, os.Remove(lock))
+				_, err = r.Rewrite("tasks.md", "", check)
+				require.NoError(t, err)
+			}
 			queue.Wait()
 		})
 	}
@@ -100,8 +105,8 @@ func TestDefect_AQueueOfWritersIsNoneThatHangs(t *testing.T) {
 
 // Who has its turn shows it in the file, by which those who wait see that the lock goes round.
 func TestATurnIsSeenInTheFileOfTheLock(t *testing.T) {
-	dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
+	lock := filepath.Join(t.TempDir(), "plans.lock")
 	then := time.Unix(1, 0)
 	write(t, lock, "")
 	require.NoError(t, os.Chtimes(lock, then, then))

@@ -38,6 +38,15 @@ func write(t testing.TB, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
+// planned returns a folder with a plan.
+func planned(t testing.TB, text string) (dir, path string) {
+	t.Helper()
+	dir = t.TempDir()
+	path = filepath.Join(dir, "tasks.md")
+	write(t, path, text)
+	return dir, path
+}
+
 // refused asserts that err is a *planfile.Error for path with that reason, and returns
 // its facts.
 func refused(t testing.TB, err error, path string, reason planfile.Reason) planfile.Error {
@@ -72,8 +81,7 @@ func TestOpenRefusesBadOptionsAndFolders(t *testing.T) {
 }
 
 func TestClosedRootReadsNothing(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
 	r, err := planfile.Open(dir, planfile.Options{})
 	require.NoError(t, err)
 	require.NoError(t, r.Close())

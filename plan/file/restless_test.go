@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,9 +15,7 @@ import (
 
 // An editor truncates the file and writes it again while it is read.
 func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, "- [ ] 1. half")
+	dir, path := planned(t, "- [ ] 1. half")
 	r := open(t, dir, planfile.Options{Now: later})
 	saves := 0
 	r.BetweenStats(func() {
@@ -31,41 +30,30 @@ func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
 	require.Equal(t, 2, saves)
 }
 
-// A writer that never rests is not waited for: the reading says that it is unstable,
-// and cannot be used to skip the next one.
+// A writer that never rests is not waited for: the reading says that it is unstable, and cannot be used to skip the next.
 func TestFaultF8_PlanThatNeverRestsIsUnstable(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, planText)
-	r := open(t, dir, planfile.Options{Now: later})
-	saves := 0
-	grow := func() {
-		saves++
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	r, at := folder(t, map[string]string{"a.md": planText})
+	for _, rel := range []string{plans, plans + "/a.md"} {
+		saves := 0
+		r.BetweenStats(func() {
+			saves++
+			write(t, at("a.md"), strings.Repeat("a", 100*saves))
+		})
+		f, err := r.Read(rel, nil)
 		require.NoError(t, err)
-		_, err = f.WriteString("- [ ] more\n")
+		require.True(t, f.Unstable)
+		require.False(t, f.Settled)
+		require.GreaterOrEqual(t, saves, 3)
+		r.BetweenStats(nil)
+		f, err = r.Read(rel, &f)
 		require.NoError(t, err)
-		require.NoError(t, f.Close())
+		require.False(t, f.Unchanged || f.Unstable)
 	}
-	r.BetweenStats(grow)
-	f, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
-	require.True(t, f.Unstable)
-	require.False(t, f.Settled)
-	require.Equal(t, 3, saves)
-
-	r.BetweenStats(nil)
-	f, err = r.Read("tasks.md", &f)
-	require.NoError(t, err)
-	require.False(t, f.Unchanged)
-	require.False(t, f.Unstable)
 }
 
 // A save by rename in the middle of a reading never returns a mixture.
 func TestFaultF8_RenameOverWhileReading(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, "old\n")
+	dir, path := planned(t, "old\n")
 	r := open(t, dir, planfile.Options{})
 	r.BetweenStats(func() {
 		r.BetweenStats(nil)

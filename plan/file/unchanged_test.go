@@ -12,8 +12,7 @@ import (
 )
 
 func TestUnchangedNeedsASettledReading(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "tasks.md"), planText)
+	dir, _ := planned(t, planText)
 	now := time.Now()
 	r := open(t, dir, planfile.Options{Now: func() time.Time { return now }})
 
@@ -75,9 +74,7 @@ func TestFaultF22_PreservedMtimeDoesNotHideAChange(t *testing.T) {
 
 // A modification time in the future, from a wrong clock, never spares a read.
 func TestFaultF22_FutureMtimeIsNeverTrusted(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, planText)
+	dir, path := planned(t, planText)
 	future := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(path, future, future))
 	now := later()

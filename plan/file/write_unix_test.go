@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -107,26 +106,4 @@ func TestPipeInTheLastMomentIsPutBack(t *testing.T) {
 	require.NoError(t, err)
 	require.NotZero(t, info.Mode()&fs.ModeNamedPipe)
 	require.FileExists(t, filepath.Join(dir, "tasks.md"))
-}
-
-// The lock is held by another process that does not come to an end.
-func TestWriterGivesUpOnALockThatIsHeld(t *testing.T) {
-	dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
-	path := filepath.Join(dir, "tasks.md")
-	write(t, path, planText)
-	f, err := os.Create(lock)
-	require.NoError(t, err)
-	defer func() { _ = f.Close() }()
-	require.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
-	r := open(t, dir, planfile.Options{LockPath: lock})
-	_, err = r.Rewrite("tasks.md", "", check)
-	unwritten(t, err, planfile.Locked, path)
-	// A lock whose file was removed keeps nobody out.
-	require.NoError(t, os.Remove(lock))
-	_, err = r.Rewrite("tasks.md", "", check)
-	require.NoError(t, err)
-	gone := open(t, dir, planfile.Options{LockPath: filepath.Join(dir, "nowhere", "plans.lock")})
-	_, err = gone.Rewrite("tasks.md", "", func(f planfile.File) (string, error) { return strings.ToUpper(f.Text), nil })
-	require.ErrorIs(t, err, planfile.Unwritable)
-	has(t, path, changed)
 }
