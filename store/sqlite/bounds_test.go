@@ -38,8 +38,7 @@ func TestFaultS16_LongReading(t *testing.T) {
 
 // TestFaultS16_LogIsBounded: readings that come and go do not let the write-ahead log grow for ever.
 func TestFaultS16_LogIsBounded(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	blob := strings.Repeat("x", 200_000)
 	for n := range 60 { // 12 MB
 		update(t, s, func(tx store.Tx) error {
@@ -54,8 +53,7 @@ func TestFaultS16_LogIsBounded(t *testing.T) {
 
 // TestFaultS17_StoreShrinks: what is pruned is given back to the disk.
 func TestFaultS17_StoreShrinks(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	update(t, s, func(tx store.Tx) error {
 		for n := int64(1); n <= 3000; n++ {
 			if err := errors.Join(queueOne(tx, n), acknowledgeOne(tx, n)); err != nil {

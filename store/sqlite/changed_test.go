@@ -38,11 +38,9 @@ func TestChangedByOthers(t *testing.T) {
 func TestChangedByTheDead(t *testing.T) {
 	eachWatch(t, func(t *testing.T, o sqlite.Options) {
 		s, other := open(t, o), open(t, o)
-		c := start(t, command(t, "hold", o.Path))
-		require.Equal(t, "holding", c.line(t))
+		c := holding(t, o.Path)
 		changed, others := s.Changed(), other.Changed()
-		require.NoError(t, c.Process.Kill())
-		_ = c.Wait()
+		c.kill(t)
 		awaitSignal(t, changed)
 		awaitSignal(t, others)
 		update(t, s, appendOne)
@@ -54,13 +52,11 @@ func TestChangedByTheDead(t *testing.T) {
 func TestChangedNotWhileAnotherHolds(t *testing.T) {
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path}.Unwatched())
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	for range 100 {
 		require.False(t, s.Inherit())
 	}
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
+	c.kill(t)
 	require.True(t, s.Inherit())
 }
 

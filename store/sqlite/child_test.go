@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -24,7 +23,6 @@ func play(part string) int {
 		"some":   appendSome,
 		"steps":  followSteps,
 		"hold":   holdUpdate,
-		"claim":  claimForever,
 		"race":   race,
 	}
 	if part == "restore" {
@@ -167,33 +165,6 @@ func examined() string {
 		}
 	}
 	return strings.ReplaceAll(said, "\n", " ")
-}
-
-// claimForever waits for a line, then claims tasks until there is none, and says which.
-func claimForever(s *sqlite.Store) error {
-	say("ready")
-	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
-		return err
-	}
-	ids, err := claimAll(context.Background(), s, strconv.Itoa(os.Getpid()))
-	for _, id := range ids {
-		say(id)
-	}
-	return err
-}
-
-// claimAll claims tasks until there is none, under tokens that begin with the name.
-func claimAll(ctx context.Context, s *sqlite.Store, name string) (ids []string, err error) {
-	for {
-		var t task.Task
-		if err := s.Update(ctx, func(tx store.Tx) (err error) {
-			t, err = claimOldest(tx, name+" "+strconv.Itoa(len(ids)), 1_000_000)
-			return err
-		}); err != nil || t.ID == "" {
-			return ids, err
-		}
-		ids = append(ids, t.ID)
-	}
 }
 
 // holdUpdate stays inside an Update until a line comes.

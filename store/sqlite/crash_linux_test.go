@@ -131,25 +131,7 @@ func TestDurable_KilledAtRandom(t *testing.T) {
 // may answer that all is well, with any program; a machine without power answers nothing.
 func TestDurable_PowerCut(t *testing.T) {
 	slow.Test(t)
-	for _, tool := range []string{"mkfs.ext4", "mount", "umount"} {
-		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
-			t.Skip("a disk to switch off takes root and " + tool)
-		}
-	}
-	image := filepath.Join(t.TempDir(), "disk")
-	require.NoError(t, os.WriteFile(image, nil, 0o600))
-	require.NoError(t, os.Truncate(image, 64<<20))
-	shell(t, "mkfs.ext4", "-q", "-F", image)
-	dir := t.TempDir()
-	if err := exec.CommandContext(t.Context(), "mount", "-o", "loop", image, dir).Run(); err != nil {
-		t.Skip("there are no loop devices")
-	}
-	mounted := true
-	t.Cleanup(func() {
-		if mounted {
-			_ = unix.Unmount(dir, unix.MNT_DETACH)
-		}
-	})
+	dir, image := smallDisk(t, "ext4", 64)
 	path := filepath.Join(dir, "state", "waybill", "store.db")
 	for range 3 {
 		c := start(t, command(t, "append", path))
@@ -162,12 +144,9 @@ func TestDurable_PowerCut(t *testing.T) {
 		_ = c.rest()
 		_ = c.Wait()
 		shell(t, "umount", dir)
-		mounted = false
 		shell(t, "mount", "-o", "loop", image, dir)
-		mounted = true
 
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		require.NoError(t, err)
+		s := open(t, sqlite.Options{Path: path})
 		require.GreaterOrEqual(t, newest(t, s), numbers(t, []string{last})[0])
 		sound(t, s)
 		require.NoError(t, s.Close())

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"waybill/core/instruction"
 	"waybill/core/proof"
 	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 	"waybill/test/slow"
@@ -126,8 +128,7 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 func TestFaultS4_FlippedBits(t *testing.T) {
 	slow.Test(t)
 	source := fullStore(t)
-	clean, err := os.ReadFile(source)
-	require.NoError(t, err)
+	clean := fileText(t, source)
 	s := open(t, sqlite.Options{Path: source})
 	want, err := dump(t, s)
 	require.NoError(t, err)
@@ -182,12 +183,10 @@ func readRotten(t *testing.T, path, want, flip string) (noticed bool) {
 
 // TestFaultS4_NotAStore: what is not a store, or not one any more, is refused and left as it is.
 func TestFaultS4_NotAStore(t *testing.T) {
-	whole, err := os.ReadFile(fullStore(t))
-	require.NoError(t, err)
+	whole := fileText(t, fullStore(t))
 	another := path(t)
 	change(t, another, "CREATE TABLE cats (name TEXT)")
-	foreign, err := os.ReadFile(another)
-	require.NoError(t, err)
+	foreign := fileText(t, another)
 	for name, contents := range map[string][]byte{
 		"a text":                 []byte("this is a letter and not a database, however long it may be, so leave it alone please"),
 		"half a store":           whole[:len(whole)/2],
@@ -201,8 +200,7 @@ func TestFaultS4_NotAStore(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, contents, 0o600))
 			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 			requireFault(t, err, store.Corrupt)
-			after, err := os.ReadFile(path)
-			require.NoError(t, err)
+			after := fileText(t, path)
 			require.True(t, string(contents) == string(after), "the file was written to")
 		})
 	}
@@ -247,8 +245,7 @@ func TestDamageIsNamed(t *testing.T) {
 			path := path(t)
 			copyFile(t, source, path)
 			change(t, path, statement)
-			before, err := os.ReadFile(path)
-			require.NoError(t, err)
+			before := fileText(t, path)
 			var checks []string
 			for _, f := range sqlite.Examine(t.Context(), sqlite.Options{Path: path}) {
 				if f.Level == sqlite.LevelFail {
@@ -258,8 +255,7 @@ func TestDamageIsNamed(t *testing.T) {
 				}
 			}
 			require.Equal(t, []string{want[0]}, checks)
-			after, err := os.ReadFile(path)
-			require.NoError(t, err)
+			after := fileText(t, path)
 			require.True(t, bytes.Equal(before, after))
 			damage, err := open(t, sqlite.Options{Path: path}).Verify(t.Context())
 			require.NoError(t, err)
@@ -290,19 +286,16 @@ func TestFaultS4_TornLog(t *testing.T) {
 // TestSalvage: of a store with damaged pages every readable row is kept, and the damaged file as it is.
 func TestSalvage(t *testing.T) {
 	path := fullStore(t)
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := fileText(t, path)
 	damagedRow := "UPDATE instructions SET content = 'other' WHERE position = 7"
 	change(t, path, damagedRow, "UPDATE events SET data = '{}' WHERE seq = 17")
-	zeroPageOf(t, path, "instructions", 100)
-	before, err := os.ReadFile(path)
-	require.NoError(t, err)
+	spoilPages(t, path, "name = 'instructions' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 5")
+	before := fileText(t, path)
 	require.Len(t, before, len(whole))
 
 	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
-	aside, err := os.ReadFile(result.SetAside)
-	require.NoError(t, err)
+	aside := fileText(t, result.SetAside)
 	require.True(t, string(before) == string(aside), "the damaged file is set aside as it was")
 	require.Equal(t, []string{"table instructions"}, result.Unreadable)
 	require.Equal(t, map[string]int{"instructions": 1, "events": 18}, result.Lost)
@@ -327,15 +320,13 @@ func TestSalvage(t *testing.T) {
 func TestSalvageIntoANewFile(t *testing.T) {
 	damaged, target := fullStore(t), path(t)
 	change(t, damaged, "UPDATE instructions SET content = 'other' WHERE position = 7")
-	before, err := os.ReadFile(damaged)
-	require.NoError(t, err)
+	before := fileText(t, damaged)
 	result, err := sqlite.SalvageTo(t.Context(), sqlite.Options{Path: damaged}, target)
 	require.NoError(t, err)
 	require.Equal(t, target, result.Path)
 	require.Empty(t, result.SetAside)
 	require.Equal(t, map[string]int{"instructions": 1}, result.Lost)
-	after, err := os.ReadFile(damaged)
-	require.NoError(t, err)
+	after := fileText(t, damaged)
 	require.True(t, string(before) == string(after))
 	_, err = sqlite.SalvageTo(t.Context(), sqlite.Options{Path: damaged}, target)
 	requireFault(t, err, store.Unsafe)
@@ -372,18 +363,26 @@ func TestExamine(t *testing.T) {
 	require.Equal(t, map[string]sqlite.Level{"file": sqlite.LevelFail}, levels(source), "it is not there any more")
 }
 
-// zeroPageOf overwrites a page in the middle of a table.
-func zeroPageOf(t *testing.T, path, table string, position int) {
+// spoilPages overwrites those pages of a closed store that the end of a query selects.
+func spoilPages(t *testing.T, path, which string) {
 	t.Helper()
-	db := raw(t, path)
-	var page int64
-	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'
-		ORDER BY path LIMIT 1 OFFSET 5`, table).Scan(&page))
-	require.NoError(t, db.Close())
+	db := raw(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
+	found, err := db.QueryContext(t.Context(), "SELECT pageno FROM dbstat WHERE "+which)
+	require.NoError(t, err)
+	var pages []int64
+	for found.Next() {
+		var page int64
+		require.NoError(t, found.Scan(&page))
+		pages = append(pages, page)
+	}
+	require.NoError(t, errors.Join(found.Err(), found.Close(), db.Close()))
+	require.NotEmpty(t, pages)
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	require.NoError(t, err)
-	_, err = f.WriteAt(make([]byte, 4096), (page-1)*4096)
-	require.NoError(t, err)
+	for _, page := range pages {
+		_, err := f.WriteAt(bytes.Repeat([]byte{0xee}, 4096), (page-1)*4096)
+		require.NoError(t, err)
+	}
 	require.NoError(t, f.Close())
 }
 
@@ -444,13 +443,16 @@ func TestSalvageLosesWhatIsDamaged(t *testing.T) {
 	source := fullStore(t)
 	type counts = map[string]int
 	for statement, lost := range map[string]counts{
-		"UPDATE runs SET naming = 0 WHERE id = 'run_30'":                 {"runs": 1, "facts": 1, "tallies": 2, "prompts": 2},
-		"UPDATE prompts SET text = 'other'" + thatPrompt:                 {"prompts": 1},
-		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND n > 2": {"tallies": 1},
-		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'":   {"breakers": 1},
-		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":          {"notices": 1},
-		"DELETE FROM events WHERE seq > 390":                             {"events": 400}, // a torn log is not continued
-		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":          {"tasks": 1, "attempts": 1, "dependencies": 1},
+		"UPDATE runs SET naming = 0 WHERE id = 'run_30'":                                     {"runs": 1, "facts": 1, "tallies": 2, "prompts": 2},
+		"UPDATE prompts SET text = 'other'" + thatPrompt:                                     {"prompts": 1},
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND n > 2":                     {"tallies": 1},
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'":                       {"breakers": 1},
+		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":                              {"notices": 1},
+		"DELETE FROM events WHERE seq > 390":                                                 {"events": 400}, // a torn log is not continued
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":                              {"tasks": 1, "attempts": 1, "dependencies": 1},
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'":                          {"tasks": 1, "attempts": 2, "dependencies": 1},
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_7_1'":                          {"tasks": 1, "attempts": 2, "dependencies": 1},
+		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(6) + "'": {"dependencies": 1},
 	} {
 		t.Run(statement, func(t *testing.T) {
 			path := path(t)
@@ -458,11 +460,173 @@ func TestSalvageLosesWhatIsDamaged(t *testing.T) {
 			change(t, path, statement)
 			result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
 			require.NoError(t, err)
+			maps.DeleteFunc(result.Lost, func(_ string, n int) bool { return n == 0 })
 			require.Equal(t, lost, result.Lost)
 			s := open(t, sqlite.Options{Path: path})
 			sound(t, s)
 			update(t, s, appendOne)
 			require.EqualValues(t, 401, newest(t, s))
 		})
+	}
+}
+
+// thatPrompt selects one of the prompts that fullStore has.
+const thatPrompt = " WHERE run_id = 'run_30' AND role = 'worker'"
+
+func promptFor(runID string, role core.Role) store.Prompt {
+	return store.Prompt{RunID: runID, Role: role, At: 7, Version: "1", Cursor: "c1.x", Tokens: 9, Text: content}
+}
+
+func putPrompts(tx store.Tx, runID string, roles ...core.Role) (err error) {
+	for _, role := range roles {
+		err = errors.Join(err, tx.PutPrompt(promptFor(runID, role)))
+	}
+	return err
+}
+
+// promptsOf returns the prompts of a run by role; those that are not there are empty.
+func promptsOf(tx store.Tx, runID string) (all [core.Roles]store.Prompt, err error) {
+	for role := core.Worker; role <= core.Roles; role++ {
+		p, _, failed := tx.Prompt(runID, role)
+		all[role-1], err = p, errors.Join(err, failed)
+	}
+	return all, err
+}
+
+// staffedTasks is how many tasks staffed makes.
+const staffedTasks = 30
+
+func staff(tx store.Tx, n int64) error {
+	next := task.Successor{AttemptID: fmt.Sprint("att_", n, "_2")}
+	failed := task.Failure{Class: task.ClassTransient, Name: "Overloaded", Message: content}
+	again := task.Claim{At: 9, Worker: "w", Token: fmt.Sprint("again_", n), Length: 1000}
+	events := map[int64][]task.Event{
+		0: {claimOf(n), finishOf(n)},
+		1: {claimOf(n), task.Finish{At: 9, Token: fmt.Sprint("tok_", n), Status: task.AttemptError, Failure: failed, Next: next}, again},
+		2: {
+			claimOf(n),
+			task.Finish{At: 9, Token: fmt.Sprint("tok_", n), Status: task.AttemptAwaiting, Question: content},
+			task.Reply{At: 9, Text: content, Next: next},
+		},
+	}
+	if err := errors.Join(createTask(tx, n), happen(tx, n, events[n%3]...)); err != nil {
+		return err
+	}
+	if n%3 == 2 {
+		if err := tx.AddReply(store.Reply{TaskID: taskID(n), Number: 1, AttemptID: "att", Text: content}); err != nil {
+			return err
+		}
+	}
+	if n > 1 {
+		if err := tx.AddDependency(taskID(n), taskID(1)); err != nil {
+			return err
+		}
+	}
+	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
+}
+
+// dumpTasks reads everything that staffed has put, by its front, as one text.
+func dumpTasks(t *testing.T, s store.Store) (text string, err error) {
+	t.Helper()
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		text = ""
+		add := func(value any, err error) error {
+			text += fmt.Sprintf("%+v\n", value)
+			return err
+		}
+		errs := []error{
+			add(tx.Tasks(store.TaskQuery{Limit: 10_000})), add(tx.Tasks(store.TaskQuery{Live: true})),
+			add(tx.Tasks(store.TaskQuery{ReadyAt: 1 << 40})), add(tx.TaskCounts()), add(tx.Leased(0, 1000)),
+			add(tx.Dependents(taskID(1), "", 1000)), add(tx.OpenedBreakers()), add(tx.NextReady(0)),
+		}
+		for n := int64(1); n <= staffedTasks; n++ {
+			errs = append(errs, add(tx.Attempts(taskID(n), 0, 100)), add(tx.Replies(taskID(n), 0, 100)))
+			a, _, err := tx.AttemptUnder(fmt.Sprint("tok_", n))
+			errs = append(errs, add(a, err))
+		}
+		return errors.Join(errs...)
+	})
+	return text, err
+}
+
+// taskDamage is every kind of damage to what fullStore makes: the statement that does it, the check of
+// Examine that finds it, and what Verify calls it.
+func taskDamage() map[string][2]string {
+	return map[string][2]string{
+		"UPDATE tasks SET waits = 1 WHERE position = 3":                                  {"rows", "task " + taskID(3)},
+		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":                  {"rows", "task " + taskID(3)},
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":                          {"rows", "task " + taskID(3)},
+		"DELETE FROM task_specs WHERE task = 3":                                          {"rows", "task " + taskID(3)},
+		"UPDATE task_outputs SET output = 'other' WHERE task = 3":                        {"rows", "task " + taskID(3)},
+		"DELETE FROM task_outputs WHERE task = 3":                                        {"rows", "task " + taskID(3)},
+		"INSERT INTO task_replies SELECT 3, reply, sum FROM task_replies WHERE task = 2": {"rows", "task " + taskID(3)},
+		"UPDATE task_replies SET reply = 'other' WHERE task = 2":                         {"rows", "task " + taskID(2)},
+		"UPDATE replies SET text = 'other' WHERE task = 2":                               {"rows", "reply 1 to task " + taskID(2)},
+		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
+			"rows", "the dependency of task " + taskID(4) + " on " + taskID(1),
+		},
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'": {"rows", "the breaker of model provider/model-4"},
+		"UPDATE attempts SET stale = 9 WHERE id = 'att_1_1'":           {"rows", "attempt att_1_1"},
+		"UPDATE attempts SET model_key = 'x' WHERE id = 'att_3_1'":     {"rows", "attempt att_3_1"}, // read with its task, and by itself
+		"UPDATE attempts SET spared = 1 WHERE id = 'att_4_2'":          {"rows", "attempt att_4_2"},
+		"DELETE FROM attempts WHERE id = 'att_1_1'":                    {"rows", "task " + taskID(1)},
+		"UPDATE task_counts SET running = running + 1":                 {"task counts", "the count of tasks"},
+		"DELETE FROM task_counts":                                      {"task counts", "the count of tasks"},
+	}
+}
+
+// runDamage is damage to what fullStore has of runs since version 3, and of their prompts: run_20 has nothing there, and run_30
+// has something everywhere.
+func runDamage() map[string][2]string {
+	rows := map[string][2]string{
+		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": {"rows", "run run_20"},
+		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        {"rows", "run run_30"},
+		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    {"rows", "run run_30"},
+		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, naming = 0, proof = '', findings_spec = '',
+			findings_quality = '', frontier = '' WHERE id = 'run_30'`: {"rows", "run run_30"},
+		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  {"rows", "run run_30"},
+		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": {"rows", "run run_30"},
+		"UPDATE runs SET check_failures = check_failures + 1 WHERE id = 'run_30'":                                   {"rows", "run run_30"},
+		"UPDATE runs SET proof = replace(proof, 'red', 'green') WHERE id = 'run_30'":                                {"rows", "run run_30"},
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           {"rows", "the tally prompt.tokens of run run_30"},
+		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     {"rows", "the tally prompt of run run_30"},
+		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET version = '2'" + thatPrompt:                                                             {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET cursor = version, version = cursor" + thatPrompt:                                        {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET tokens = 0" + thatPrompt:                                                                {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET text = ''" + thatPrompt:                                                                 {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET sum = x'0000000000000000'" + thatPrompt:                                                 {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET role = 'code-quality-reviewer'" + thatPrompt:                                            {"rows", "the prompt for code-quality-reviewer of run run_30"},
+		"UPDATE prompts SET run_id = 'run_20'" + thatPrompt:                                                         {"rows", "the prompt for worker of run run_20"},
+		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    {"rows", "the tally results:worker of run run_20"},
+	}
+	for _, column := range smallColumns() {
+		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
+		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
+	}
+	for _, column := range []string{"findings_spec", "findings_quality", "frontier", "proof"} {
+		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
+		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
+	}
+	return rows
+}
+
+// smallColumns are those whose numbers are bytes and flags in core.
+func smallColumns() []string {
+	return []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "naming"}
+}
+
+// TestFaultS4_NumbersThatAreTooLarge: a number is damaged in such a way that its last byte is what it was.
+func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
+	source := fullStore(t)
+	for _, column := range smallColumns() {
+		path := path(t)
+		copyFile(t, source, path)
+		change(t, path, "PRAGMA ignore_check_constraints = ON; UPDATE runs SET "+column+" = "+column+" + 256")
+		s := open(t, sqlite.Options{Path: path})
+		requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
+			_, _, err := tx.Run("run_30")
+			return err
+		}), store.Corrupt)
 	}
 }

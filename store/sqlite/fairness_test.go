@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/store/sqlite"
 )
 
 // TestFaultS7_NobodyStarves: four processes write as fast as they can. How long one waits is counted in commits of the
@@ -14,8 +12,7 @@ import (
 // another one has to write.
 func TestFaultS7_NobodyStarves(t *testing.T) {
 	const processes, each = 4, 500
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	var racers []*child
 	for range processes {
 		cmd := command(t, "race", path)

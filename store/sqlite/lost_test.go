@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,8 +33,7 @@ func TestFaultS11_FilesTaken(t *testing.T) {
 	}
 	for name, take := range faults {
 		t.Run(name, func(t *testing.T) {
-			path := path(t)
-			s := open(t, sqlite.Options{Path: path})
+			s, path := openNew(t)
 			for range 3 {
 				update(t, s, appendOne)
 			}
@@ -105,8 +106,7 @@ func TestFaultS11_RestartAfterALossIsNotEmpty(t *testing.T) {
 // leaves behind nothing that would be replayed into it.
 func TestFaultS11_ReplacedIsNotMixed(t *testing.T) {
 	unixOnly(t, "an open file cannot be replaced here")
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	for range 3 {
 		update(t, s, appendOne)
 	}
@@ -130,8 +130,7 @@ func TestFaultS11_ReplacedIsNotMixed(t *testing.T) {
 // Update. It was committed to a file without a name, so that it is in doubt, and rescued.
 func TestFaultS11_TakenWithinAnUpdate(t *testing.T) {
 	unixOnly(t, "an open file cannot be removed here")
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	e := fault(t, s.Update(t.Context(), func(tx store.Tx) error {
 		require.NoError(t, os.Remove(path))
 		return appendOne(tx)
@@ -188,12 +187,15 @@ func withoutWAL(t *testing.T) string {
 	return elsewhere
 }
 
-// TestFaultS12_StoreRemoved: a store that was removed while it was closed is made anew, and that is said.
+// TestFaultS12_StoreRemoved: a store that was removed while it was closed is made anew, and that is said and logged.
 func TestFaultS12_StoreRemoved(t *testing.T) {
 	path := oldStore(t)
 	require.NoError(t, os.Remove(path))
-	s := open(t, sqlite.Options{Path: path})
+	var log strings.Builder
+	s := open(t, sqlite.Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.True(t, noteWith(s, t, "event 300"))
+	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "event 300")
 	update(t, s, appendOne)
 	require.EqualValues(t, 1, newest(t, s))
 }

@@ -60,6 +60,20 @@ func open(t testing.TB, o sqlite.Options) *sqlite.Store {
 	return s
 }
 
+// openNew opens a store in a directory of its own.
+func openNew(t testing.TB) (s *sqlite.Store, at string) {
+	t.Helper()
+	at = path(t)
+	return open(t, sqlite.Options{Path: at}), at
+}
+
+func fileText(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
 // update runs fn in an Update that must succeed.
 func update(t testing.TB, s store.Store, fn func(tx store.Tx) error) {
 	t.Helper()
@@ -144,6 +158,36 @@ func (c *child) line(t testing.TB) string {
 	t.Helper()
 	require.True(t, c.out.Scan(), "the child has ended")
 	return c.out.Text()
+}
+
+// holding starts a child that has the lock of the store, within an Update.
+func holding(t testing.TB, path string) *child {
+	t.Helper()
+	c := start(t, command(t, "hold", path))
+	require.Equal(t, "holding", c.line(t))
+	return c
+}
+
+// release lets a child that holds the lock come to its end.
+func (c *child) release(t testing.TB) {
+	t.Helper()
+	_, err := fmt.Fprintln(c.in)
+	require.NoError(t, err)
+	require.Empty(t, c.rest())
+}
+
+// end lets a child come to its end, and fails t if it has anything more to say.
+func (c *child) end(t testing.TB) {
+	t.Helper()
+	require.NoError(t, c.in.Close())
+	require.Empty(t, c.rest())
+	require.NoError(t, c.Wait())
+}
+
+func (c *child) kill(t testing.TB) {
+	t.Helper()
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
 }
 
 // rest returns all further lines of the child, which ends.

@@ -19,8 +19,7 @@ func moment(t *testing.T, s *sqlite.Store) store.Moment {
 
 // TestMomentEndsWithTheCommitOfAnother: what is remembered of a moment is not believed after it.
 func TestMomentEndsWithTheCommitOfAnother(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	c := stepper(t, path)
 	before := moment(t, s)
 	require.Equal(t, "1", c.ask(t, "update"))
@@ -30,15 +29,12 @@ func TestMomentEndsWithTheCommitOfAnother(t *testing.T) {
 // TestNoMomentWhileAnotherMayCommit: a process that holds the store may have committed already. If it dies in that,
 // nobody knows, and the moment after it is another one.
 func TestNoMomentWhileAnotherMayCommit(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	before := moment(t, s)
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	_, ok := s.Moment()
 	require.False(t, ok)
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
+	c.kill(t)
 	_, ok = s.Moment()
 	require.False(t, ok, "whether it had committed, the file does not say")
 	require.Error(t, s.Update(t.Context(), func(store.Tx) error { return os.ErrInvalid }))
@@ -47,11 +43,9 @@ func TestNoMomentWhileAnotherMayCommit(t *testing.T) {
 
 // TestNoMomentFromHalfARecord: who reads without the lock may meet a write half-way, or what an older waybill writes.
 func TestNoMomentFromHalfARecord(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	moment(t, s)
-	text, err := os.ReadFile(path + ".lock")
-	require.NoError(t, err)
+	text := fileText(t, path+".lock")
 	for i := range text {
 		require.NoError(t, os.WriteFile(path+".lock", text[:i], 0o600))
 		_, ok := s.Moment()
@@ -69,8 +63,7 @@ func TestNoMomentFromHalfARecord(t *testing.T) {
 // TestMomentsOfAnotherLockFileAreOthers: its count begins anew, and comes to the same numbers.
 func TestMomentsOfAnotherLockFileAreOthers(t *testing.T) {
 	unixOnly(t, "an open file cannot be removed here")
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	seen := map[store.Moment]bool{}
 	for range 3 {
 		for range 3 {
@@ -87,11 +80,9 @@ func TestMomentsOfAnotherLockFileAreOthers(t *testing.T) {
 // TestMomentOfAFileBehindALink: what a link in the place of the lock file leads to is of somebody else.
 func TestMomentOfAFileBehindALink(t *testing.T) {
 	unixOnly(t, "links take privileges here")
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	moment(t, s)
-	text, err := os.ReadFile(path + ".lock")
-	require.NoError(t, err)
+	text := fileText(t, path+".lock")
 	require.NoError(t, os.WriteFile(path+".elsewhere", text, 0o600))
 	require.NoError(t, os.Remove(path+".lock"))
 	require.NoError(t, os.Symlink(path+".elsewhere", path+".lock"))

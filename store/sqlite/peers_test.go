@@ -34,8 +34,7 @@ func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 	c := stepper(t, path)
 	require.Equal(t, "1", c.ask(t, "update"))
 	require.Equal(t, []store.Peer{{PID: c.Process.Pid, Version: "unknown"}}, s.Status(t.Context()).Peers)
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
+	c.kill(t)
 	require.Empty(t, s.Status(t.Context()).Peers)
 	require.Equal(t, 1, files(), "what the dead one left is removed")
 }

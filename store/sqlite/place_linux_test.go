@@ -31,7 +31,6 @@ func locksOf(t *testing.T, path string) int {
 	t.Helper()
 	info, err := os.Stat(path)
 	require.NoError(t, err)
-	text, err := os.ReadFile("/proc/locks")
-	require.NoError(t, err)
+	text := fileText(t, "/proc/locks")
 	return strings.Count(string(text), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino))
 }

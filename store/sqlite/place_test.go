@@ -16,8 +16,7 @@ import (
 // other -wal and lock files, and is warned of.
 func TestFaultS13_OtherNames(t *testing.T) {
 	unixOnly(t, "links take privileges here")
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	link := filepath.Join(t.TempDir(), "link.db")
 	require.NoError(t, os.Symlink(path, link))
 	alias := open(t, sqlite.Options{Path: link})
@@ -51,36 +50,59 @@ func TestFaultS15_Planted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := path(t)
-			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-			require.NoError(t, err)
-			require.NoError(t, s.Close())
+			require.NoError(t, open(t, sqlite.Options{Path: path}).Close())
 			change(t, path, statements...)
-			_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 			require.Error(t, err)
 		})
 	}
 }
 
-// TestFaultS15_UnsafePlaces: where others can replace files, or where there is something else.
+// TestFaultS15_UnsafePlaces: where others can replace files, or where there is something else. Such a folder is refused and
+// left as it is, by a store as by an examination.
 func TestFaultS15_UnsafePlaces(t *testing.T) {
 	unixOnly(t, "modes say nothing here")
-	open := filepath.Join(t.TempDir(), "open")
-	require.NoError(t, os.Mkdir(open, 0o700))
+	path := closed(t)
+	dir := filepath.Dir(path)
 	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
-		require.NoError(t, os.Chmod(open, mode))
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(open, "store.db")})
-		require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+open, "%v", mode)
+		require.NoError(t, os.Chmod(dir, mode))
+		for _, private := range []bool{false, true} {
+			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, PrivateDir: private})
+			require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+dir, "%v", mode)
+		}
+		requireRefused(t, path, "modes", "chmod go-w "+dir)
+		requireRefused(t, filepath.Join(dir, "none.db"), "modes", "chmod go-w "+dir)
+		info, err := os.Stat(dir)
+		require.NoError(t, err)
+		require.Equal(t, mode|os.ModeDir, info.Mode())
 	}
-
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
 	requireFault(t, err, store.Unsafe)
+}
+
+// TestFaultS15_OwnedByAnother: who owns a file could have put instructions into it, or hold its lock for ever.
+func TestFaultS15_OwnedByAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("giving a file away takes root")
+	}
+	for name, file := range map[string]func(path string) string{
+		"database": func(path string) string { return path }, "folder": filepath.Dir, "lock": func(path string) string { return path + ".lock" },
+	} {
+		path := closed(t)
+		require.NoError(t, os.Chown(file(path), 65534, 65534))
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		require.ErrorContains(t, fault(t, err, store.Unsafe), "belongs to user 65534", name)
+		if name == "folder" {
+			requireRefused(t, path, "modes", "use one of your own")
+		}
+	}
 }
 
 // sideFiles are the ends of the names of the files that a store or SQLite has beside the database.
 var sideFiles = []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm", "-journal"}
 
-// TestPlantedSideFilesWereFollowed: somebody has put a link, a second name of another file or a pipe where a file of
-// the store is to be. The store is refused, and what the link leads to is left as it was.
+// TestPlantedSideFilesWereFollowed: somebody has put a link or a second name of another file where a file of the store is
+// to be. The store is refused by all who look at it, and what the link leads to is left as it was.
 func TestPlantedSideFilesWereFollowed(t *testing.T) {
 	unixOnly(t, "links take privileges here")
 	for _, side := range sideFiles {
@@ -88,52 +110,36 @@ func TestPlantedSideFilesWereFollowed(t *testing.T) {
 			"symbolic link": os.Symlink, "second name": os.Link,
 		} {
 			t.Run(side+", "+name, func(t *testing.T) {
-				path := path(t)
-				s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-				target := filepath.Join(t.TempDir(), ".bashrc")
+				path, target := closed(t), filepath.Join(t.TempDir(), ".bashrc")
 				require.NoError(t, os.WriteFile(target, []byte("alias ls=ls"), 0o600))
 				require.NoError(t, os.Chmod(target, 0o644))
 				_ = os.Remove(path + side)
 				require.NoError(t, plant(target, path+side))
+				requireRefused(t, path, "file", "rm "+path+side)
+				facts, _ := survey(t, path)
+				require.Empty(t, facts.Files.Open, "a repair would change it")
+				require.False(t, facts.Tables.Read)
+				_, err := sqlite.MakePrivate(path, path+side)
+				require.ErrorContains(t, err, name)
 				_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
 				require.ErrorContains(t, fault(t, err, store.Unsafe), name)
-				text, err := os.ReadFile(target)
-				require.NoError(t, err)
-				require.Equal(t, "alias ls=ls", string(text))
-				info, err := os.Stat(target)
-				require.NoError(t, err)
-				require.EqualValues(t, 0o644, info.Mode().Perm())
+				require.Equal(t, "alias ls=ls", string(fileText(t, target)))
+				requireMode(t, target, 0o644)
 			})
 		}
 	}
-}
-
-// TestForeignLockFileBlockedTheStore: a lock file of another user, who could hold its lock for ever, is refused at once.
-func TestForeignLockFileBlockedTheStore(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("giving a file to another user takes root")
-	}
-	path := path(t)
-	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
-	require.NoError(t, os.Chown(path+".lock", 65534, 65534))
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.ErrorContains(t, fault(t, err, store.Unsafe), "belongs to user 65534")
 }
 
 // TestFaultS22_ModesAreRepaired: files that others may read are made private, and that is said.
 func TestFaultS22_ModesAreRepaired(t *testing.T) {
 	unixOnly(t, "modes say nothing here")
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
+	require.NoError(t, open(t, sqlite.Options{Path: path}).Close())
 	for _, file := range []string{path, path + ".lock", path + ".reserve"} {
 		require.NoError(t, os.Chmod(file, 0o644))
 	}
 	require.NoError(t, os.Chmod(filepath.Dir(path), 0o755))
-	s = open(t, sqlite.Options{Path: path, PrivateDir: true})
+	s := open(t, sqlite.Options{Path: path, PrivateDir: true})
 	require.True(t, noteWith(s, t, "store.db was open to other users"))
 	require.True(t, noteWith(s, t, "directory of the store was open to other users"))
 	requirePrivate(t, filepath.Dir(path))
@@ -187,21 +193,6 @@ func TestFaultS22_OpenUmask(t *testing.T) {
 	require.EqualValues(t, 0o700, info.Mode().Perm(), "the directory above was made, too")
 }
 
-// TestNamedFolderOfOthersWasMadePrivate: a folder that others can write, such as /tmp, lost its mode instead of being refused.
-func TestNamedFolderOfOthersWasMadePrivate(t *testing.T) {
-	unixOnly(t, "modes say nothing here")
-	dir := filepath.Join(t.TempDir(), "many")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
-		require.NoError(t, os.Chmod(dir, mode))
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "store.db"), PrivateDir: true})
-		require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+dir, "%v", mode)
-		info, err := os.Stat(dir)
-		require.NoError(t, err)
-		require.Equal(t, mode|os.ModeDir, info.Mode())
-	}
-}
-
 // TestLinkInASharedFolderLedToAStore: where others can write, a link to any file of the user could be planted as a store.
 func TestLinkInASharedFolderLedToAStore(t *testing.T) {
 	unixOnly(t, "modes say nothing here")
@@ -214,52 +205,6 @@ func TestLinkInASharedFolderLedToAStore(t *testing.T) {
 	require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+shared)
 	requireMode(t, path, 0o644)
 	requireRefused(t, link, "modes", "chmod go-w "+shared)
-}
-
-// TestExaminationUsedPlantedFiles: an examination had SQLite write to the file that a planted -shm or -wal was a name of.
-func TestExaminationUsedPlantedFiles(t *testing.T) {
-	unixOnly(t, "links take privileges here")
-	for _, side := range sideFiles {
-		for name, plant := range map[string]func(target, path string) error{
-			"symbolic link": os.Symlink, "second name": os.Link,
-		} {
-			t.Run(side+", "+name, func(t *testing.T) {
-				path := closed(t)
-				target := filepath.Join(t.TempDir(), ".bashrc")
-				require.NoError(t, os.WriteFile(target, nil, 0o600))
-				require.NoError(t, os.Chmod(target, 0o644))
-				_ = os.Remove(path + side)
-				require.NoError(t, plant(target, path+side))
-				requireRefused(t, path, "file", "rm "+path+side)
-				facts, _ := survey(t, path)
-				require.Empty(t, facts.Files.Open, "a repair would change it")
-				require.False(t, facts.Tables.Read)
-				_, err := sqlite.MakePrivate(path, path+side)
-				require.ErrorContains(t, err, name)
-				text, err := os.ReadFile(target)
-				require.NoError(t, err)
-				require.Empty(t, text)
-				requireMode(t, target, 0o644)
-			})
-		}
-	}
-}
-
-// TestExaminationPassedFoldersThatOpenRefuses: the doctor found nothing wrong with a store that no command could open.
-func TestExaminationPassedFoldersThatOpenRefuses(t *testing.T) {
-	unixOnly(t, "modes say nothing here")
-	path := closed(t)
-	dir := filepath.Dir(path)
-	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
-		require.NoError(t, os.Chmod(dir, mode))
-		requireRefused(t, path, "modes", "chmod go-w "+dir)
-		requireRefused(t, filepath.Join(dir, "none.db"), "modes", "chmod go-w "+dir)
-	}
-	require.NoError(t, os.Chmod(dir, 0o700))
-	if os.Geteuid() == 0 {
-		require.NoError(t, os.Chown(dir, 65534, 65534))
-		requireRefused(t, path, "modes", "use one of your own")
-	}
 }
 
 // requireRefused checks that an examination ends with a failing check and the way to mend it.

@@ -18,36 +18,13 @@ import (
 	"waybill/store/sqlite"
 )
 
-// TestFaultS7_HolderIsStopped: the process that holds the lock is stopped. Others are told that it is
-// busy, and by whom; when it goes on, so do they.
+// TestFaultS7_HolderIsStopped: the process that holds the lock is stopped. Others are told that it is busy, and by whom, and
+// read on, also one that starts then, whose status says why it does not write. They write when the holder goes on.
 func TestFaultS7_HolderIsStopped(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path}.Waiting(200*time.Millisecond))
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
-	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
-	for range 3 {
-		e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
-		require.Equal(t, store.NotApplied, e.Outcome)
-		require.Contains(t, e.Message, fmt.Sprintf("process %d ", c.Process.Pid))
-	}
-	require.EqualValues(t, 0, newest(t, s), "reading goes on")
-
-	require.NoError(t, c.Process.Signal(syscall.SIGCONT))
-	_, err := fmt.Fprintln(c.in)
-	require.NoError(t, err)
-	require.Empty(t, c.rest())
-	update(t, s, appendOne)
-	require.EqualValues(t, 2, newest(t, s))
-}
-
-// TestFaultS7_OpenedBesideAStoppedHolder: the process that holds the lock was stopped before another one starts. That one
-// reads, and its status says why it does not write. Its changes are answered as busy, and it writes when the holder goes on.
-func TestFaultS7_OpenedBesideAStoppedHolder(t *testing.T) {
-	path := path(t)
 	require.NoError(t, withEvents(t, path, 3).Close())
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	early := open(t, sqlite.Options{Path: path}.Waiting(200*time.Millisecond))
+	c := holding(t, path)
 	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
 	holder := fmt.Sprintf("process %d ", c.Process.Pid)
 
@@ -60,18 +37,20 @@ func TestFaultS7_OpenedBesideAStoppedHolder(t *testing.T) {
 	reader := open(t, sqlite.Options{Path: path, ReadOnly: true})
 	require.EqualValues(t, 3, newest(t, reader))
 	requireFault(t, reader.Update(t.Context(), appendOne), store.ReadOnly)
-	e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
-	require.Equal(t, store.NotApplied, e.Outcome)
-	require.Contains(t, e.Message, holder)
+	for _, s := range []*sqlite.Store{early, s, early} {
+		e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
+		require.Equal(t, store.NotApplied, e.Outcome)
+		require.Contains(t, e.Message, holder)
+		require.EqualValues(t, 3, newest(t, s), "reading goes on")
+	}
 	sound(t, s)
 
 	require.NoError(t, c.Process.Signal(syscall.SIGCONT))
-	_, err := fmt.Fprintln(c.in)
-	require.NoError(t, err)
-	require.Empty(t, c.rest())
+	c.release(t)
 	update(t, s, appendOne)
 	require.False(t, noteWith(s, t, holder))
-	require.EqualValues(t, 5, newest(t, s))
+	update(t, early, appendOne)
+	require.EqualValues(t, 6, newest(t, s))
 	sound(t, s)
 }
 
@@ -110,8 +89,7 @@ func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
 // tracee returns the process that strace runs.
 func tracee(t *testing.T, strace int) int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", strace))
-	require.NoError(t, err)
+	text := fileText(t, fmt.Sprintf("/proc/%d/task/%[1]d/children", strace))
 	return int(numbers(t, strings.Fields(string(text)))[0])
 }
 
@@ -121,11 +99,9 @@ func TestFaultS7_StoreReplacedBeforeTheFirstChange(t *testing.T) {
 	path, other := path(t), path(t)
 	require.NoError(t, withEvents(t, path, 3).Close())
 	require.NoError(t, withEvents(t, other, 1).Close())
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	s := open(t, sqlite.Options{Path: path})
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
+	c.kill(t)
 	require.NoError(t, os.Rename(other, path))
 	for range 2 {
 		requireFault(t, s.Update(t.Context(), appendOne), store.Lost)
@@ -135,8 +111,7 @@ func TestFaultS7_StoreReplacedBeforeTheFirstChange(t *testing.T) {
 // TestFaultS7_WaiterIsStopped: a process that waits for the lock has closed the gate, and is stopped.
 // Those who come later are not kept out, and the one that waited goes on when it may.
 func TestFaultS7_WaiterIsStopped(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	waiter := stepper(t, path)
 	require.NotEmpty(t, waiter.ask(t, "newest"), "it is open")
 	gate, err := os.OpenFile(path+".lock.gate", os.O_RDWR, 0)
@@ -194,8 +169,7 @@ func TestFaultS7_HolderIsNameless(t *testing.T) {
 
 // TestFaultS14_FilesAreNotInherited: a program that we start gets none of our files.
 func TestFaultS14_FilesAreNotInherited(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	update(t, s, appendOne)
 	require.EqualValues(t, 1, newest(t, s))
 	ours := openFiles(t, filepath.Dir(path))
@@ -247,14 +221,11 @@ func TestFaultS7_ClosedWhileWaiting(t *testing.T) {
 	path := path(t)
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	require.NoError(t, err)
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	requireFault(t, s.Update(t.Context(), appendOne), store.Busy)
 	require.NoError(t, s.Close())
 	require.Len(t, openFiles(t, filepath.Dir(path)), 2, "the lock file and its gate, for the request that lasts")
-	_, err = fmt.Fprintln(c.in)
-	require.NoError(t, err)
-	require.Empty(t, c.rest())
+	c.release(t)
 	again, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
 	update(t, again, appendOne)
@@ -262,23 +233,4 @@ func TestFaultS7_ClosedWhileWaiting(t *testing.T) {
 	require.NoError(t, again.Close())
 	// The newcomer may have been faster than the old request.
 	require.Eventually(t, func() bool { return len(openFiles(t, filepath.Dir(path))) == 0 }, time.Minute, time.Millisecond)
-}
-
-// TestFaultS15_OwnedByAnother: who owns the file could have put instructions into it.
-func TestFaultS15_OwnedByAnother(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("giving a file away takes root")
-	}
-	planted := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: planted})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	require.NoError(t, os.Chown(planted, 65534, 65534))
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: planted})
-	requireFault(t, err, store.Unsafe)
-
-	inside := path(t)
-	require.NoError(t, os.Chown(filepath.Dir(inside), 65534, 65534))
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: inside})
-	requireFault(t, err, store.Unsafe)
 }

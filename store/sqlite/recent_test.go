@@ -21,28 +21,10 @@ func requireState(t *testing.T, s store.Store, n int64, want instruction.State) 
 	})
 }
 
-// TestChangesOfOthersAreNotOverlooked: what a store knows from its own commits ends with those of others.
-func TestChangesOfOthersAreNotOverlooked(t *testing.T) {
-	path := path(t)
-	s, other := open(t, sqlite.Options{Path: path}), open(t, sqlite.Options{Path: path})
-	update(t, s, func(tx store.Tx) error { return queueOne(tx, 1) })
-	update(t, other, func(tx store.Tx) error { return acknowledgeOne(tx, 1) })
-	requireState(t, s, 1, instruction.StateAcknowledged)
-	update(t, s, func(tx store.Tx) error {
-		counts, err := tx.InstructionCounts()
-		require.Equal(t, 1, counts[instruction.StateAcknowledged])
-		require.Equal(t, 0, counts[instruction.StateQueued])
-		return err
-	})
-	update(t, s, appendOne)
-	require.EqualValues(t, 3, newest(t, other))
-	sound(t, s)
-}
-
-// TestRowChangedByAnotherProgramIsFound: that holds for who does not take turns, too.
+// TestRowChangedByAnotherProgramIsFound: what a store knows from its own commits ends with those of others, also of one
+// that takes no turns.
 func TestRowChangedByAnotherProgramIsFound(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	update(t, s, func(tx store.Tx) error { return queueOne(tx, 1) })
 	change(t, path, "UPDATE instructions SET content = 'somebody else was here'")
 	err := s.Update(t.Context(), func(tx store.Tx) error { return acknowledgeOne(tx, 1) })
@@ -89,30 +71,4 @@ func TestPrunedInstructionIsForgotten(t *testing.T) {
 	update(t, s, absent)
 	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(plain) })
 	requireState(t, s, 1, instruction.StateDelivered)
-}
-
-// TestMoreInstructionsThanAreRemembered: which ones are known without reading makes no difference.
-func TestMoreInstructionsThanAreRemembered(t *testing.T) {
-	const each, rounds = 500, 5
-	s := open(t, sqlite.Options{Path: path(t)})
-	all := func(change func(tx store.Tx, n int64) error, from, to int64) {
-		update(t, s, func(tx store.Tx) error {
-			for n := from; n <= to; n++ {
-				if err := change(tx, n); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	for n := range int64(rounds) {
-		all(queueOne, n*each+1, n*each+each)
-	}
-	all(acknowledgeOne, 1, each*rounds)
-	update(t, s, func(tx store.Tx) error {
-		counts, err := tx.InstructionCounts()
-		require.Equal(t, each*rounds, counts[instruction.StateAcknowledged])
-		return err
-	})
-	sound(t, s)
 }

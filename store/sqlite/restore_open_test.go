@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -64,9 +63,16 @@ func TestRestoreWhileOthersAreAtWork(t *testing.T) {
 	sound(t, s)
 	requireEvents(t, second.SetAside, 4)
 	require.NotEqual(t, first.SetAside, second.SetAside)
-	require.NoError(t, c.in.Close())
-	require.Empty(t, c.rest())
-	require.NoError(t, c.Wait())
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	third := restoreCopy(t, path, first.SetAside)
+	require.EqualValues(t, 4, newest(t, s))
+	restoreCopy(t, path, third.SetAside)
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "the file stays")
+	require.EqualValues(t, 8, newest(t, s))
+	c.end(t)
 	require.NoError(t, s.Close())
 	requireEvents(t, path, 8)
 	requireNoPart(t, path)
@@ -75,8 +81,7 @@ func TestRestoreWhileOthersAreAtWork(t *testing.T) {
 // TestRestoredContentsAreNotMixedWithKnownOnes: what a process knows from its own commits ends with a restore, also if
 // the log has the same number of records afterwards.
 func TestRestoredContentsAreNotMixedWithKnownOnes(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	update(t, s, func(tx store.Tx) error { return queueOne(tx, 1) })
 	copied := backup(t, s)
 	update(t, s, func(tx store.Tx) error { return errors.Join(acknowledgeOne(tx, 1), queueOne(tx, 2)) })
@@ -112,8 +117,7 @@ func TestViewKeepsItsMomentInARestore(t *testing.T) {
 func TestRestoreWaitsNoLongerThanOthersDo(t *testing.T) {
 	path, copied := path(t), path(t)
 	require.NoError(t, withEvents(t, copied, 3).Close())
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}.Waiting(time.Millisecond), copied)
 	requireFault(t, err, store.Busy)
 	require.ErrorContains(t, err, "is writing to the store")
@@ -136,28 +140,20 @@ func TestRestoreOfOtherPages(t *testing.T) {
 	sound(t, s)
 }
 
-// TestRestoreLeavesANewerStoreInUse: a newer waybill has it open, and could not use what this one would put there.
-func TestRestoreLeavesANewerStoreInUse(t *testing.T) {
+// TestTablesBroughtUpUnderAProcessWereWritten: a newer waybill brings the tables up while this one has the store open, which
+// reads on and does not write what it does not know, nor put a copy there that the newer one could not use.
+func TestTablesBroughtUpUnderAProcessWereWritten(t *testing.T) {
 	path, copied := oldStore(t), path(t)
 	require.NoError(t, withEvents(t, copied, 3).Close())
 	s := open(t, sqlite.Options{Path: path})
+	update(t, s, appendOne)
 	change(t, path, newerTables...)
 	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
 	requireFault(t, err, store.NewerSchema)
-	require.EqualValues(t, oldRecords, newest(t, s))
 	requireNoPart(t, path)
 	left, err := filepath.Glob(path + ".replaced-*")
 	require.NoError(t, err)
 	require.Empty(t, left)
-}
-
-// TestTablesBroughtUpUnderAProcessWereWritten: a newer waybill brings the tables up while this one has the store open,
-// which reads on and does not write what it does not know.
-func TestTablesBroughtUpUnderAProcessWereWritten(t *testing.T) {
-	path := oldStore(t)
-	s := open(t, sqlite.Options{Path: path})
-	update(t, s, appendOne)
-	change(t, path, newerTables...)
 	for range 2 {
 		e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 		require.Equal(t, store.NotApplied, e.Outcome)
@@ -189,54 +185,30 @@ func TestRestoreHealsADamagedRow(t *testing.T) {
 	requireFault(t, aside.View(t.Context(), read), store.Corrupt)
 }
 
-// tablePages returns the pages of a closed store that have rows, of whatever table.
-func tablePages(t *testing.T, path string) (pages []int64) {
-	t.Helper()
-	db := raw(t, path)
-	found, err := db.QueryContext(t.Context(), "SELECT pageno FROM dbstat WHERE name <> 'sqlite_schema'")
-	require.NoError(t, err)
-	for found.Next() {
-		var page int64
-		require.NoError(t, found.Scan(&page))
-		pages = append(pages, page)
-	}
-	require.NoError(t, errors.Join(found.Err(), found.Close(), db.Close()))
-	return pages
-}
-
-// spoilPages overwrites these pages of the file.
-func spoilPages(t *testing.T, path string, pages []int64) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	require.NoError(t, err)
-	for _, page := range pages {
-		_, err := f.WriteAt(bytes.Repeat([]byte{0xee}, 4096), (page-1)*4096)
-		require.NoError(t, err)
-	}
-	require.NoError(t, f.Close())
-}
-
 // TestRestoreHealsADamagedFile: SQLite can make no sense of the file, so that nothing is written any more. The restore
 // keeps it as it is, and those who have it open go on.
 func TestRestoreHealsADamagedFile(t *testing.T) {
 	unixOnly(t, "an open database is locked against being damaged here")
 	path, copied := fullStore(t), path(t)
 	require.NoError(t, withEvents(t, copied, 3).Close())
-	pages := tablePages(t, path)
+	broken := path + ".broken"
+	copyFile(t, path, broken)
+	spoilPages(t, broken, "name <> 'sqlite_schema'")
 	c := stepper(t, path)
 	require.Equal(t, "false", c.ask(t, "read only?"))
-	spoilPages(t, path, pages)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.Write(fileText(t, broken))
+	require.NoError(t, errors.Join(err, f.Close()))
 	require.Equal(t, "corrupt not_applied", c.ask(t, "update"))
 	require.Equal(t, "true", c.ask(t, "read only?"))
 	require.Equal(t, "corrupt not_applied", c.ask(t, "update"))
-	damaged, err := os.ReadFile(path)
-	require.NoError(t, err)
+	damaged := fileText(t, path)
 
 	done := restoreCopy(t, path, copied)
 	require.Equal(t, "4", c.ask(t, "update"))
 	require.Equal(t, "false", c.ask(t, "read only?"))
-	kept, err := os.ReadFile(done.SetAside)
-	require.NoError(t, err)
+	kept := fileText(t, done.SetAside)
 	require.Equal(t, damaged[4096:], kept[4096:])
 	s := open(t, sqlite.Options{Path: path})
 	require.EqualValues(t, 4, newest(t, s))
@@ -256,27 +228,9 @@ func TestRestoreOfWhatIsNoDatabaseWhileItIsInUse(t *testing.T) {
 	requireFault(t, err, store.Busy)
 	require.ErrorContains(t, err, "end it and try again")
 	requireNoPart(t, path)
-	require.NoError(t, c.Process.Kill())
-	_ = c.Wait()
+	c.kill(t)
 	restoreCopy(t, path, copied)
 	requireEvents(t, path, 3)
-}
-
-// TestRestoreFromInsideTheStore: a store that is in use is restored from what an earlier restore has set aside.
-func TestRestoreFromInsideTheStore(t *testing.T) {
-	path := path(t)
-	s := withEvents(t, path, 2)
-	copied := backup(t, s)
-	update(t, s, appendOne)
-	done := restoreCopy(t, path, copied)
-	restoreCopy(t, path, done.SetAside)
-	require.EqualValues(t, 3, newest(t, s))
-	before, err := os.Stat(path)
-	require.NoError(t, err)
-	restoreCopy(t, path, copied)
-	after, err := os.Stat(path)
-	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after), "the file stays")
 }
 
 // TestRestoreKeepsWhatTheFileSaysOfItself: a copy does not say that it has a write-ahead log, and the file goes on to.

@@ -141,8 +141,7 @@ func TestReadOnlyStoreIsNotWritten(t *testing.T) {
 	require.Error(t, err)
 	require.NoFileExists(t, path)
 	require.NoError(t, withEvents(t, path, 2).Close())
-	before, err := os.ReadFile(path)
-	require.NoError(t, err)
+	before := fileText(t, path)
 	var log strings.Builder
 	s := open(t, sqlite.Options{Path: path, ReadOnly: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.Empty(t, log.String(), "nothing went wrong")
@@ -150,8 +149,7 @@ func TestReadOnlyStoreIsNotWritten(t *testing.T) {
 	requireFault(t, s.Update(t.Context(), appendOne), store.ReadOnly)
 	require.EqualValues(t, 2, newest(t, s))
 	require.NoError(t, s.Close())
-	after, err := os.ReadFile(path)
-	require.NoError(t, err)
+	after := fileText(t, path)
 	require.Equal(t, before, after)
 }
 

@@ -36,8 +36,7 @@ func oldStore(t *testing.T) string {
 
 func copyFile(t testing.TB, from, to string) {
 	t.Helper()
-	text, err := os.ReadFile(from)
-	require.NoError(t, err)
+	text := fileText(t, from)
 	require.NoError(t, os.WriteFile(to, text, 0o600))
 }
 
@@ -65,8 +64,7 @@ func change(t testing.TB, path string, statements ...string) {
 func TestFaultS6_NewerTables(t *testing.T) {
 	path := oldStore(t)
 	change(t, path, "ALTER TABLE notices RENAME TO messages", "PRAGMA user_version = 2")
-	before, err := os.ReadFile(path)
-	require.NoError(t, err)
+	before := fileText(t, path)
 	s := open(t, sqlite.Options{Path: path})
 	require.True(t, s.Status(t.Context()).ReadOnly)
 	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
@@ -79,11 +77,10 @@ func TestFaultS6_NewerTables(t *testing.T) {
 		_, err := tx.CountNotices()
 		return err
 	}), store.NewerSchema)
-	_, err = s.Verify(t.Context())
+	_, err := s.Verify(t.Context())
 	requireFault(t, err, store.NewerSchema)
 	require.NoError(t, s.Close())
-	after, err := os.ReadFile(path)
-	require.NoError(t, err)
+	after := fileText(t, path)
 	require.Equal(t, before, after)
 }
 

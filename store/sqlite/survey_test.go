@@ -68,8 +68,7 @@ func TestSurveyChangesNothing(t *testing.T) {
 		entries, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		for _, entry := range entries {
-			text, err := os.ReadFile(filepath.Join(filepath.Dir(path), entry.Name()))
-			require.NoError(t, err)
+			text := fileText(t, filepath.Join(filepath.Dir(path), entry.Name()))
 			all[entry.Name()] = string(text)
 		}
 		delete(all, filepath.Base(path)+"-shm") // where SQLite notes that somebody reads
@@ -93,81 +92,65 @@ func TestSurveyOfNothing(t *testing.T) {
 }
 
 func TestSurveyOfFaults(t *testing.T) {
-	t.Run("the reserve is gone, and comes back", func(t *testing.T) {
-		path := closed(t)
-		require.NoError(t, os.Remove(path+".reserve"))
-		facts, _ := survey(t, path)
-		require.EqualValues(t, -1, facts.Files.Reserve)
-		require.False(t, facts.Files.Spent)
-		require.NoError(t, sqlite.MendReserve(t.Context(), sqlite.Options{Path: path}))
-		facts, _ = survey(t, path)
-		require.EqualValues(t, 3<<20, facts.Files.Reserve)
-	})
-	t.Run("another journal", func(t *testing.T) {
-		path := closed(t)
-		change(t, path, "PRAGMA journal_mode = DELETE")
-		facts, _ := survey(t, path)
-		require.EqualValues(t, "delete", facts.Engine.Journal)
-		require.EqualValues(t, "wal", facts.Engine.WantJournal)
-	})
-	t.Run("a large log", func(t *testing.T) {
-		path := closed(t)
-		require.NoError(t, os.WriteFile(path+"-wal", nil, 0o600))
-		require.NoError(t, os.Truncate(path+"-wal", 65<<20))
-		facts, _ := survey(t, path)
-		require.Greater(t, facts.Files.WALBytes, facts.Files.WALLimit)
-	})
-	t.Run("nothing is said of how a file is synced that is no database", func(t *testing.T) {
-		path := closed(t)
-		require.NoError(t, os.WriteFile(path, []byte("Dear reader, this is a letter, and no database at all."), 0o600))
-		facts, _ := survey(t, path)
-		require.Zero(t, facts.Engine.WantSync)
-		require.Zero(t, facts.Engine.WantJournal)
-	})
-	t.Run("a file of the future", func(t *testing.T) {
-		path := closed(t)
-		later := time.Now().Add(48 * time.Hour).Truncate(time.Second)
-		require.NoError(t, os.Chtimes(path, later, later))
-		facts, _ := survey(t, path)
-		require.WithinDuration(t, later, facts.Files.Changed, time.Second)
-	})
-	t.Run("an event of the future", func(t *testing.T) {
-		path := closed(t)
-		s := open(t, sqlite.Options{Path: path})
-		later := time.Now().Add(48 * time.Hour).Truncate(time.Second)
-		update(t, s, func(tx store.Tx) error {
-			_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "plan", At: core.Instant(later.UnixMicro()), Data: "{}"})
-			return err
+	later := time.Now().Add(48 * time.Hour).Truncate(time.Second).UTC()
+	for name, row := range map[string]struct {
+		does func(t *testing.T, path string) error
+		sees func(t *testing.T, facts doctor.Store)
+	}{
+		"the reserve is gone": {func(_ *testing.T, path string) error { return os.Remove(path + ".reserve") }, func(t *testing.T, facts doctor.Store) {
+			require.EqualValues(t, -1, facts.Files.Reserve)
+			require.False(t, facts.Files.Spent)
+		}},
+		"the reserve comes back": {func(t *testing.T, path string) error {
+			return errors.Join(os.Remove(path+".reserve"), sqlite.MendReserve(t.Context(), sqlite.Options{Path: path}))
+		}, func(t *testing.T, facts doctor.Store) { require.EqualValues(t, 3<<20, facts.Files.Reserve) }},
+		"another journal": {func(t *testing.T, path string) error {
+			change(t, path, "PRAGMA journal_mode = DELETE")
+			return nil
+		}, func(t *testing.T, facts doctor.Store) {
+			require.EqualValues(t, "delete", facts.Engine.Journal)
+			require.EqualValues(t, "wal", facts.Engine.WantJournal)
+		}},
+		"a large log": {func(_ *testing.T, path string) error {
+			return errors.Join(os.WriteFile(path+"-wal", nil, 0o600), os.Truncate(path+"-wal", 65<<20))
+		}, func(t *testing.T, facts doctor.Store) { require.Greater(t, facts.Files.WALBytes, facts.Files.WALLimit) }},
+		"nothing is said of how a file is synced that is no database": {func(_ *testing.T, path string) error {
+			return os.WriteFile(path, []byte("Dear reader, this is a letter, and no database at all."), 0o600)
+		}, func(t *testing.T, facts doctor.Store) {
+			require.Zero(t, facts.Engine.WantSync)
+			require.Zero(t, facts.Engine.WantJournal)
+		}},
+		"a file of the future": {func(_ *testing.T, path string) error { return os.Chtimes(path, later, later) }, func(t *testing.T, facts doctor.Store) {
+			require.WithinDuration(t, later, facts.Files.Changed, time.Second)
+		}},
+		"an event of the future": {func(t *testing.T, path string) error {
+			return open(t, sqlite.Options{Path: path}).Update(t.Context(), func(tx store.Tx) error {
+				_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "plan", At: core.Instant(later.UnixMicro()), Data: "{}"})
+				return err
+			})
+		}, func(t *testing.T, facts doctor.Store) { require.Equal(t, later, facts.Tables.NewestAt) }},
+		"files that others may read": {func(_ *testing.T, path string) error { return os.Chmod(path, 0o644) }, func(t *testing.T, facts doctor.Store) {
+			require.True(t, len(facts.Files.Open) == 1 || runtime.GOOS == "windows")
+		}},
+		"tables of another version": {func(t *testing.T, path string) error {
+			change(t, path, "PRAGMA user_version = 999")
+			return nil
+		}, func(t *testing.T, facts doctor.Store) {
+			require.False(t, facts.Tables.Read)
+			require.EqualValues(t, 999, facts.Tables.Version)
+		}},
+		"a process that was killed with the lock": {func(t *testing.T, path string) error {
+			text := bytes.Replace(fileText(t, path+".lock"), []byte("free"), []byte("busy"), 1)
+			return os.WriteFile(path+".lock", text, 0o600)
+		}, func(t *testing.T, facts doctor.Store) { require.True(t, facts.Lock.Broken) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := closed(t)
+			require.NoError(t, row.does(t, path))
+			facts, _ := survey(t, path)
+			row.sees(t, facts)
 		})
-		facts, _ := survey(t, path)
-		require.Equal(t, later.UTC(), facts.Tables.NewestAt)
-	})
-	t.Run("files that others may read", func(t *testing.T) {
-		if runtime.GOOS == "windows" {
-			t.Skip("modes say nothing here")
-		}
-		path := closed(t)
-		require.NoError(t, os.Chmod(path, 0o644))
-		facts, _ := survey(t, path)
-		require.Len(t, facts.Files.Open, 1)
-	})
-	t.Run("tables of another version", func(t *testing.T) {
-		path := closed(t)
-		change(t, path, "PRAGMA user_version = 999")
-		facts, _ := survey(t, path)
-		require.False(t, facts.Tables.Read)
-		require.EqualValues(t, 999, facts.Tables.Version)
-	})
-	t.Run("a process that was killed with the lock", func(t *testing.T) {
-		path := closed(t)
-		text, err := os.ReadFile(path + ".lock")
-		require.NoError(t, err)
-		busy := bytes.Clone(text)
-		copy(busy[indexOf(t, busy, "free"):], "busy")
-		require.NoError(t, os.WriteFile(path+".lock", busy, 0o600))
-		facts, _ := survey(t, path)
-		require.True(t, facts.Lock.Broken)
-	})
+	}
 }
 
 // TestSurveyOfPeers: who lives is told with its version, and what the dead have left is litter that a Sweep removes.
@@ -193,19 +176,11 @@ func TestSurveyOfPeers(t *testing.T) {
 func TestSurveyOfLocks(t *testing.T) {
 	path := closed(t)
 	s := open(t, sqlite.Options{Path: path})
-	entered, leave := make(chan struct{}), make(chan struct{})
-	done := make(chan error, 1)
-	go func() { // ends when it may leave
-		done <- s.Update(t.Context(), func(tx store.Tx) error {
-			close(entered)
-			<-leave
-			return appendOne(tx)
-		})
-	}()
-	<-entered
-	facts, _ := survey(t, path)
-	close(leave)
-	require.NoError(t, <-done)
+	var facts doctor.Store
+	update(t, s, func(tx store.Tx) error {
+		facts, _ = survey(t, path)
+		return appendOne(tx)
+	})
 	require.True(t, facts.Lock.Held)
 	require.Equal(t, os.Getpid(), facts.Lock.PID)
 	require.Equal(t, 50*time.Millisecond, facts.Lock.For)
@@ -265,16 +240,7 @@ func TestSurveyOfCopies(t *testing.T) {
 // TestFindingsUnderNoNameWereLost: what cannot be read is told under the name of a check that there is.
 func TestFindingsUnderNoNameWereLost(t *testing.T) {
 	path := closed(t)
-	c := raw(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
-	var root, size int64
-	require.NoError(t, c.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'head'").Scan(&root))
-	require.NoError(t, c.QueryRow("PRAGMA page_size").Scan(&size))
-	require.NoError(t, c.Close())
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, int(size)), (root-1)*size)
-	require.NoError(t, errors.Join(err, f.Close()))
-
+	spoilPages(t, path, "name = 'head'")
 	rows := map[string]bool{}
 	for _, check := range doctor.Table() {
 		rows[check.Name] = true
@@ -286,11 +252,4 @@ func TestFindingsUnderNoNameWereLost(t *testing.T) {
 		failed[found.Check] = failed[found.Check] || found.Level == doctor.Fail
 	}
 	require.True(t, failed["lock file"])
-}
-
-func indexOf(t *testing.T, text []byte, word string) int {
-	t.Helper()
-	at := bytes.Index(text, []byte(word))
-	require.GreaterOrEqual(t, at, 0, "%q has no %q", text, word)
-	return at
 }

@@ -9,7 +9,6 @@ import (
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/store"
-	"waybill/store/sqlite"
 )
 
 func taskID(n int64) string { return fmt.Sprintf("tsk_0192f0c1-7d3a-7abc-8def-%012d", n) }
@@ -73,89 +72,9 @@ func finishOf(n int64) task.Finish {
 	return task.Finish{At: core.Instant(n), Token: fmt.Sprint("tok_", n), Status: task.AttemptCompleted, Output: content}
 }
 
-// TestLawsOfTasksAreRepeated: a task or an attempt that core can never have given is refused by the
-// tables, and the transaction goes on.
-func TestLawsOfTasksAreRepeated(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
-	tasks := map[string]func(*task.Task){
-		"a status of nobody":          func(t *task.Task) { t.Phase = task.Errored{Reason: "wish"} },
-		"an error without a reason":   func(t *task.Task) { t.Phase = task.Errored{} },
-		"a reason of no cancellation": func(t *task.Task) { t.Phase = task.Running{CancelReason: "why"} },
-		"waits for less than nothing": func(t *task.Task) { t.Waits = -1 },
-		"more failures than attempts": func(t *task.Task) { t.Spent.Failures = 4 },
-		"more failures on a model":    func(t *task.Task) { t.Spent.OnModel = 1 },
-		"fewer than no replies":       func(t *task.Task) { t.Replies = -1 },
-		"an answer that nobody gave":  func(t *task.Task) { t.Reply = "yes" },
-	}
-	for name, change := range tasks {
-		update(t, s, func(tx store.Tx) error {
-			one, _, err := tx.Task(taskID(1))
-			require.NoError(t, err)
-			change(&one)
-			require.Error(t, tx.PutTask(one), name)
-			one.ID, one.Position = "new", 2
-			require.Error(t, tx.PutTask(one), "%s, created", name)
-			return nil
-		})
-	}
-	lease := task.Lease{Token: "tok", Epoch: 1, ExpiresAt: 1}
-	attempts := map[string]task.AttemptPhase{
-		"runs without a token":      task.RunningAttempt{Lease: task.Lease{Epoch: 1}},
-		"of another epoch":          task.RunningAttempt{Lease: task.Lease{Token: "tok", Epoch: 2}},
-		"ended as running":          task.EndedAttempt{Status: task.AttemptRunning, Token: "tok", At: 1},
-		"ended in no known way":     task.EndedAttempt{Status: "vanished", Token: "tok", At: 1},
-		"completed without a lease": task.EndedAttempt{Status: task.AttemptCompleted, At: 1},
-		"began without a token":     task.EndedAttempt{Status: task.AttemptCancelled, StartedAt: 5, At: 5},
-		"failed in no known way":    task.EndedAttempt{Status: task.AttemptError, Token: "tok", At: 1, Failure: task.Failure{Class: "odd"}},
-	}
-	for name, phase := range attempts {
-		update(t, s, func(tx store.Tx) error {
-			a, _, err := tx.Attempt("att_1_1")
-			require.NoError(t, err)
-			a.Phase = phase
-			require.Error(t, tx.PutAttempt(a), name)
-			return nil
-		})
-	}
-	update(t, s, func(tx store.Tx) error {
-		a, _, err := tx.Attempt("att_1_1")
-		require.NoError(t, err)
-		for _, change := range []func(*task.Attempt){
-			func(a *task.Attempt) { a.Link = -2 }, func(a *task.Attempt) { a.Stale = -1 },
-		} {
-			odd := a
-			odd.Phase = task.RunningAttempt{Lease: lease}
-			change(&odd)
-			require.Error(t, tx.PutAttempt(odd))
-		}
-		require.Error(t, tx.PutBreaker(task.Breaker{Key: "k", Failures: -1}))
-		return nil
-	})
-	sound(t, s)
-}
-
-// TestTablesHoldOneUnfinishedAttempt: not even behind the store's back a task gets a second attempt that
-// has not ended.
-func TestTablesHoldOneUnfinishedAttempt(t *testing.T) {
-	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
-	require.NoError(t, s.Close())
-	db := raw(t, path, "CREATE TEMP TABLE twin AS SELECT * FROM attempts", "UPDATE twin SET number = 2, id = 'other'")
-	_, err = db.ExecContext(t.Context(), "INSERT INTO attempts SELECT * FROM twin")
-	require.ErrorContains(t, err, "UNIQUE constraint failed: attempts.task")
-	_, err = db.ExecContext(t.Context(), "UPDATE twin SET status = 'cancelled', ended_at = 1")
-	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), "INSERT INTO attempts SELECT * FROM twin")
-	require.NoError(t, err, "one that has ended is no second one")
-}
-
 // TestHeartbeatIsSmall: a sign of life writes a few pages, however long the prompt and the output are.
 func TestHeartbeatIsSmall(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
+	s, path := openNew(t)
 	long := string(make([]byte, 1<<20))
 	update(t, s, func(tx store.Tx) error {
 		one, effects := task.Create(taskID(1), "att_1_1", 1, task.Spec{Prompt: long, MaxAttempts: 3}, 0, 1)

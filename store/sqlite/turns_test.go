@@ -1,18 +1,14 @@
 package sqlite_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -23,32 +19,6 @@ func unixOnly(t *testing.T, why string) {
 	if runtime.GOOS == "windows" {
 		t.Skip(why)
 	}
-}
-
-// TestFaultS7_TwoProcesses: another process writes without a pause. Ours gets its turn again and
-// again, and no number is given twice.
-func TestFaultS7_TwoProcesses(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path})
-	c := start(t, command(t, "append", path))
-	said := []int64{numbers(t, []string{c.line(t)})[0]}
-	var ours []int64
-	for range 50 {
-		var seq int64
-		update(t, s, func(tx store.Tx) (err error) {
-			seq, err = tx.Append(store.Event{Type: core.LedgerChanged, Subject: "ours"})
-			return err
-		})
-		ours = append(ours, seq)
-	}
-	require.NoError(t, c.Process.Kill())
-	said = append(said, numbers(t, c.rest())...)
-	_ = c.Wait()
-	for _, seq := range said {
-		require.NotContains(t, ours, seq)
-	}
-	require.GreaterOrEqual(t, newest(t, s), int64(len(ours)+len(said)))
-	sound(t, s)
 }
 
 // TestFaultS7_AllMakeTheStore: several processes come to a place where there is no store yet.
@@ -71,72 +41,17 @@ func TestFaultS7_AllMakeTheStore(t *testing.T) {
 	sound(t, s)
 }
 
-// TestFaultS7_WaitEnds: a wait for another process ends with the context of the call, and the next
-// caller takes over its place in the queue.
-func TestFaultS7_WaitEnds(t *testing.T) {
-	path := path(t)
-	s := open(t, sqlite.Options{Path: path}.Waiting(time.Hour))
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	err := s.Update(ctx, appendOne)
-	requireFault(t, err, store.Cancelled)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.NoError(t, c.in.Close())
-	update(t, s, appendOne)
-}
-
 // TestFaultS7_GivenUpWaiting: a request for the lock that nobody waits for any more does not keep the
 // lock from others when it comes up.
 func TestFaultS7_GivenUpWaiting(t *testing.T) {
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
-	c := start(t, command(t, "hold", path))
-	require.Equal(t, "holding", c.line(t))
+	c := holding(t, path)
 	requireFault(t, s.Update(t.Context(), appendOne), store.Busy)
-	_, err := fmt.Fprintln(c.in)
-	require.NoError(t, err)
-	require.Empty(t, c.rest())
+	c.release(t)
 	another := open(t, sqlite.Options{Path: path}.Waiting(10*time.Second))
 	update(t, another, appendOne)
 	require.EqualValues(t, 2, newest(t, another))
-}
-
-// TestFaultS8_ReadersThatWrite: transactions that begin by reading and go on by writing never find
-// that they came too late, and none of them overwrites another.
-func TestFaultS8_ReadersThatWrite(t *testing.T) {
-	path := path(t)
-	const writers, each = 4, 10
-	stores := []*sqlite.Store{open(t, sqlite.Options{Path: path}), open(t, sqlite.Options{Path: path})}
-	update(t, stores[0], func(tx store.Tx) error { return tx.PutNotice(store.Notice{ID: "count", Position: 1}) })
-	var wg sync.WaitGroup
-	errs := make(chan error, writers)
-	for w := range writers {
-		wg.Go(func() {
-			var all error
-			for range each {
-				all = errors.Join(all, stores[w%2].Update(t.Context(), func(tx store.Tx) error {
-					n, _, err := tx.Notice("count")
-					if err != nil {
-						return err
-					}
-					n.Deliveries++
-					return tx.PutNotice(n)
-				}))
-			}
-			errs <- all
-		})
-	}
-	wg.Wait()
-	for range writers {
-		require.NoError(t, <-errs)
-	}
-	require.NoError(t, stores[0].View(t.Context(), func(tx store.Tx) error {
-		n, _, err := tx.Notice("count")
-		require.Equal(t, writers*each, n.Deliveries)
-		return err
-	}))
 }
 
 // TestFaultS8_ForeignLock: a program that takes no turns with us waits for our Update from its first
