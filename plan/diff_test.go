@@ -152,3 +152,11 @@ func TestAnotherHeaderIsAnotherItem(t *testing.T) {
 	require.Equal(t, "b", changes[0].Item.Title)
 	require.Equal(t, "d", changes[1].Item.Title)
 }
+
+// An item whose lines are the same is another one where a comment that begins in them ends elsewhere.
+func TestSameLinesWithAnotherEndOfACommentAreAnotherItem(t *testing.T) {
+	const text = "### Task 1: a\ntext\n<!--\n### Task 9: b\n-->\n### Task 2: c\n"
+	before, after := parse(t, text), parse(t, strings.Replace(text, "-->\n", "", 1))
+	require.NotEqual(t, item(t, before, "1").Details, item(t, after, "1").Details)
+	checkDiff(t, before, after)
+}
