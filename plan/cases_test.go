@@ -96,6 +96,7 @@ func readCase(t *testing.T, text string, hints plan.Hints) string {
 	if hints == (plan.Hints{}) {
 		checkRecordLaws(t, text)
 		requireOpenWorkCounts(t, text)
+		requireStuckIsExplained(t, text, r)
 	}
 	var b strings.Builder
 	b.WriteString(cmp.Or(r.Dialect, "no dialect"))
