@@ -1,9 +1,8 @@
 package postgres_test
 
 import (
-	"encoding/binary"
-	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -56,93 +55,64 @@ func startKeeper(t *testing.T, server string) *keeper {
 }
 
 // serve carries requests and answers in turn, until one of the two sides ends.
-func (k *keeper) serve(client net.Conn) {
-	defer func() { _ = client.Close() }()
-	hello, err := readMessage(client, 0)
+func (k *keeper) serve(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	client := pgproto3.NewBackend(conn, conn)
+	hello, err := client.ReceiveStartupMessage()
 	if err != nil {
 		return
 	}
-	server, welcome, err := k.call(hello)
-	if err != nil {
-		return
-	}
-	defer func() { _ = server.Close() }()
-	for answer := welcome; ; {
-		if _, err := client.Write(answer); err != nil {
+	at, server, err := k.call(hello, client.Send)
+	defer func() { _ = at.Close() }()
+	for err == nil && client.Flush() == nil {
+		request, failed := client.Receive()
+		if failed != nil {
 			return
 		}
-		request, err := readUntil(client, "QSX")
-		if err != nil {
-			return
-		}
-		lost := request[0] == 'Q' && containsCommit(request) && k.loses.CompareAndSwap(true, false)
-		if lost && !k.reaches.Load() {
-			answer = nil
-		} else if answer, err = ask(server, request); err != nil {
-			return
-		}
+		query, isQuery := request.(*pgproto3.Query)
+		lost := isQuery && strings.LastIndex(query.String, "COMMIT") > 1 && k.loses.CompareAndSwap(true, false)
+		told := client.Send
 		if lost {
-			_ = server.Close()
-			if server, _, err = k.call(hello); err != nil {
-				return
+			told = func(pgproto3.BackendMessage) {}
+		}
+		if !lost || k.reaches.Load() {
+			server.Send(request)
+			if _, isSync := request.(*pgproto3.Sync); isQuery || isSync {
+				err = answer(server, told)
 			}
-			answer = lostServer()
+		}
+		if lost && err == nil {
+			_ = at.Close()
+			at, server, err = k.call(hello, told)
+			client.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: "08006", Message: "the server was lost"})
+			client.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 		}
 	}
 }
 
-// call connects to the server, and returns what it says to that.
-func (k *keeper) call(hello []byte) (server net.Conn, welcome []byte, err error) {
-	if server, err = net.Dial("tcp", k.server); err != nil {
-		return nil, nil, err
+// call connects to the server, and tells what it says to that.
+func (k *keeper) call(hello pgproto3.FrontendMessage, told func(pgproto3.BackendMessage)) (at net.Conn, server *pgproto3.Frontend, err error) {
+	if at, err = net.Dial("tcp", k.server); err != nil {
+		return new(net.TCPConn), nil, err
 	}
-	welcome, err = ask(server, hello)
-	return server, welcome, err
+	server = pgproto3.NewFrontend(at, at)
+	server.Send(hello)
+	return at, server, answer(server, told)
 }
 
-// ask sends a request and returns the answer, up to where the server is ready for the next one.
-func ask(server net.Conn, request []byte) (answer []byte, err error) {
-	if _, err := server.Write(request); err != nil {
-		return nil, err
+// answer tells what a server says to what it was sent, up to where it is ready for the next request.
+func answer(server *pgproto3.Frontend, told func(pgproto3.BackendMessage)) error {
+	if err := server.Flush(); err != nil {
+		return err
 	}
-	return readUntil(server, "Z")
-}
-
-// lostServer is what a client is told that goes on.
-func lostServer() []byte {
-	said, err := (&pgproto3.ErrorResponse{Severity: "ERROR", Code: "08006", Message: "the server was lost"}).Encode(nil)
-	if err == nil {
-		said, err = (&pgproto3.ReadyForQuery{TxStatus: 'I'}).Encode(said)
-	}
-	if err != nil {
-		panic(err)
-	}
-	return said
-}
-
-// readUntil reads messages up to one of those types, with it.
-func readUntil(from io.Reader, last string) (all []byte, err error) {
 	for {
-		m, err := readMessage(from, 1)
+		m, err := server.Receive()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, m...)
-		for _, kind := range []byte(last) {
-			if m[0] == kind {
-				return all, nil
-			}
+		told(m)
+		if _, ready := m.(*pgproto3.ReadyForQuery); ready {
+			return nil
 		}
 	}
-}
-
-// readMessage reads a message whose length stands behind that many bytes.
-func readMessage(from io.Reader, before int) ([]byte, error) {
-	head := make([]byte, before+4)
-	if _, err := io.ReadFull(from, head); err != nil {
-		return nil, err
-	}
-	m := append(head, make([]byte, binary.BigEndian.Uint32(head[before:])-4)...)
-	_, err := io.ReadFull(from, m[len(head):])
-	return m, err
 }

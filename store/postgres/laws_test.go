@@ -12,12 +12,13 @@ import (
 	"waybill/store/law"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
+	"waybill/test/slow"
 	"waybill/test/teststore"
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", agreements); err != nil { // -rapid.checks says otherwise
-		panic(err)
+	if slow.Race {
+		_ = flag.Set("rapid.checks", "40") // the command line may say otherwise
 	}
 	goleak.VerifyTestMain(tests{m})
 }
@@ -37,7 +38,11 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 
 func TestLaws(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Shared(t).Database(t)
+	holdLaws(t, pgtest.Shared(t).Database(t))
+}
+
+// holdLaws runs the laws on the stores of a database.
+func holdLaws(t *testing.T, url string) {
 	law.Run(t, law.All(), func(t *testing.T) func() store.Store {
 		o := postgres.Options{URL: url, Workspace: pgtest.Name(t)}
 		return func() store.Store {

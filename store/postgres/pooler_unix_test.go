@@ -16,8 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/store"
-	"waybill/store/law"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
 )
@@ -32,14 +30,7 @@ func TestLawsBehindAPooler(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, pooled, url)
 	}
-	law.Run(t, law.All(), func(t *testing.T) func() store.Store {
-		o := postgres.Options{URL: behind, Workspace: pgtest.Name(t)}
-		return func() store.Store {
-			s, err := postgres.Open(t.Context(), o)
-			require.NoError(t, err)
-			return s
-		}
-	})
+	holdLaws(t, behind)
 }
 
 // TestFaultS19_NobodyIsToldBehindAPooler: who is behind one hears nothing, and finds by looking what others commit; what

@@ -18,26 +18,30 @@ import (
 const newerTables = "BEGIN; LOCK TABLE waybill.workspaces IN ACCESS EXCLUSIVE MODE; ALTER TABLE waybill.workspaces ADD COLUMN motto text; " +
 	"INSERT INTO waybill.versions VALUES (2); COMMIT"
 
-// TestTablesAreMadeOnce, by whichever of the processes that come at the same moment is first.
+// TestTablesAreMadeOnce, by whichever of the processes that come at the same moment is first, also where the database says
+// something else of transactions than they do.
 func TestTablesAreMadeOnce(t *testing.T) {
 	server := pgtest.Shared(t)
-	o := options(t, server)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			s, err := postgres.Open(t.Context(), o)
-			if err != nil {
-				t.Errorf("open: %v", err)
-				return
-			}
-			if err := errors.Join(s.Update(t.Context(), appendOne), s.Close()); err != nil {
-				t.Errorf("update: %v", err)
-			}
-		})
+	for _, defaults := range []string{"default_transaction_isolation = 'serializable'", "default_transaction_read_only = on"} {
+		o := options(t, server)
+		server.Run(t, server.Admin(), "ALTER DATABASE "+database(t, o.URL)+" SET "+defaults)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				s, err := postgres.Open(t.Context(), o)
+				if err != nil {
+					t.Errorf("open: %v", err)
+					return
+				}
+				if err := errors.Join(s.Update(t.Context(), appendOne), s.Close()); err != nil {
+					t.Errorf("update: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, "1", server.Ask(t, o.URL, "SELECT count(*) FROM waybill.versions"))
+		require.EqualValues(t, 4, newest(t, open(t, o)))
 	}
-	wg.Wait()
-	require.Equal(t, "1", server.Ask(t, o.URL, "SELECT count(*) FROM waybill.versions"))
-	require.EqualValues(t, 4, newest(t, open(t, o)))
 }
 
 // TestFaultS6_TablesAreBroughtUpUnderUs: by a newer waybill, while this one is at work. It reads on, and writes no more,
@@ -55,7 +59,7 @@ func TestFaultS6_TablesAreBroughtUpUnderUs(t *testing.T) {
 		return appendOne(tx)
 	}))
 	require.NoError(t, <-changed)
-	for _, old := range []*postgres.Store{s, other} {
+	for _, old := range []*postgres.Store{s, other, open(t, o)} {
 		requireKind(t, old.Update(t.Context(), appendOne), store.NewerSchema)
 		require.EqualValues(t, 1, newest(t, old))
 		status := old.Status(t.Context())

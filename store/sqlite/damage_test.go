@@ -27,8 +27,7 @@ import (
 func fullStore(t *testing.T) string {
 	t.Helper()
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	for n := int64(1); n <= 300; n += 10 {
 		update(t, s, func(tx store.Tx) error { return fillTen(tx, n) })
 	}
@@ -88,39 +87,25 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 			text += fmt.Sprintf("%+v\n", value)
 			return err
 		}
+		one := func(value any, _ bool, err error) error { return add(value, err) }
 		errs := []error{
 			add(tx.Instructions(store.InstructionQuery{Limit: 10_000})),
 			add(tx.Instructions(store.InstructionQuery{State: instruction.StateQueued, Session: "default", Order: store.ByUrgency, Limit: 10_000})),
-			add(tx.InstructionCounts()),
-			add(tx.Events(0, 10_000, nil)),
-			add(tx.EventsOf(benchID(30), 0, 10)),
-			add(tx.Notices("", 0, 10_000)),
-			add(tx.RunCounts()),
-			add(tx.LatestRuns("tasks.md")),
-			add(tx.Runs(store.RunQuery{Plan: "tasks.md", Limit: 10_000})),
-			add(tx.Tallies("")),
+			add(tx.InstructionCounts()), add(tx.Events(0, 10_000, nil)), add(tx.EventsOf(benchID(30), 0, 10)), add(tx.Notices("", 0, 10_000)),
+			add(tx.RunCounts()), add(tx.LatestRuns("tasks.md")), add(tx.Runs(store.RunQuery{Plan: "tasks.md", Limit: 10_000})), add(tx.Tallies("")),
+			add(tx.Tasks(store.TaskQuery{Limit: 10_000})), add(tx.Tasks(store.TaskQuery{Live: true})),
+			add(tx.Tasks(store.TaskQuery{ReadyAt: 1 << 40})), add(tx.TaskCounts()), add(tx.Leased(0, 1000)),
+			add(tx.Dependents(taskID(1), "", 1000)), add(tx.OpenedBreakers()), add(tx.NextReady(0)),
 		}
-		for n := int64(10); n <= 300; n += 10 {
-			run, _, err := tx.LatestRun("tasks.md", fmt.Sprint(n))
-			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))), add(tx.Tallies(fmt.Sprint("run_", n))),
-				add(promptsOf(tx, fmt.Sprint("run_", n))))
-			a, _, err := tx.Answered(fmt.Sprint("key_", n))
-			errs = append(errs, add(a, err))
-			in, _, err := tx.Instruction(benchID(n))
-			errs = append(errs, add(in, err))
+		for n := int64(1); n <= staffedTasks; n++ {
+			run := fmt.Sprint("run_", 10*n)
+			errs = append(errs, one(tx.LatestRun("tasks.md", fmt.Sprint(10*n))), add(tx.Facts(run)), add(tx.Tallies(run)), add(promptsOf(tx, run)),
+				one(tx.Answered(fmt.Sprint("key_", 10*n))), one(tx.Instruction(benchID(10*n))),
+				add(tx.Attempts(taskID(n), 0, 100)), add(tx.Replies(taskID(n), 0, 100)), one(tx.AttemptUnder(fmt.Sprint("tok_", n))))
 		}
-		for _, err := range errs {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(errs...)
 	})
-	if err != nil {
-		return "", err
-	}
-	tasks, err := dumpTasks(t, s)
-	return text + tasks, err
+	return text, err
 }
 
 // TestFaultS4_FlippedBits: the disk gives back another bit than it was given. Reading gives what was
@@ -293,8 +278,7 @@ func TestSalvage(t *testing.T) {
 	before := fileText(t, path)
 	require.Len(t, before, len(whole))
 
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	result := salvage(t, path)
 	aside := fileText(t, result.SetAside)
 	require.True(t, string(before) == string(aside), "the damaged file is set aside as it was")
 	require.Equal(t, []string{"table instructions"}, result.Unreadable)
@@ -391,8 +375,7 @@ func spoilPages(t *testing.T, path, which string) {
 func TestSalvageOfAText(t *testing.T) {
 	path := fullStore(t)
 	require.NoError(t, os.WriteFile(path, []byte("not a database at all, but a text that is longer than a header"), 0o600))
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	result := salvage(t, path)
 	require.Empty(t, result.Kept)
 	require.Equal(t, []string{"the file"}, result.Unreadable)
 	s := open(t, sqlite.Options{Path: path})
@@ -405,8 +388,7 @@ func TestSalvageOfAText(t *testing.T) {
 // with numbers that were given before.
 func TestSalvageWithoutWAL(t *testing.T) {
 	path := withoutWAL(t)
-	_, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	salvage(t, path)
 	s := open(t, sqlite.Options{Path: path})
 	require.Empty(t, s.Status(t.Context()).Degraded)
 	update(t, s, appendOne)
@@ -458,8 +440,7 @@ func TestSalvageLosesWhatIsDamaged(t *testing.T) {
 			path := path(t)
 			copyFile(t, source, path)
 			change(t, path, statement)
-			result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-			require.NoError(t, err)
+			result := salvage(t, path)
 			maps.DeleteFunc(result.Lost, func(_ string, n int) bool { return n == 0 })
 			require.Equal(t, lost, result.Lost)
 			s := open(t, sqlite.Options{Path: path})
@@ -523,30 +504,6 @@ func staff(tx store.Tx, n int64) error {
 		}
 	}
 	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
-}
-
-// dumpTasks reads everything that staffed has put, by its front, as one text.
-func dumpTasks(t *testing.T, s store.Store) (text string, err error) {
-	t.Helper()
-	err = s.View(t.Context(), func(tx store.Tx) error {
-		text = ""
-		add := func(value any, err error) error {
-			text += fmt.Sprintf("%+v\n", value)
-			return err
-		}
-		errs := []error{
-			add(tx.Tasks(store.TaskQuery{Limit: 10_000})), add(tx.Tasks(store.TaskQuery{Live: true})),
-			add(tx.Tasks(store.TaskQuery{ReadyAt: 1 << 40})), add(tx.TaskCounts()), add(tx.Leased(0, 1000)),
-			add(tx.Dependents(taskID(1), "", 1000)), add(tx.OpenedBreakers()), add(tx.NextReady(0)),
-		}
-		for n := int64(1); n <= staffedTasks; n++ {
-			errs = append(errs, add(tx.Attempts(taskID(n), 0, 100)), add(tx.Replies(taskID(n), 0, 100)))
-			a, _, err := tx.AttemptUnder(fmt.Sprint("tok_", n))
-			errs = append(errs, add(a, err))
-		}
-		return errors.Join(errs...)
-	})
-	return text, err
 }
 
 // taskDamage is every kind of damage to what fullStore makes: the statement that does it, the check of

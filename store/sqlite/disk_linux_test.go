@@ -51,8 +51,7 @@ func TestFaultS1_FullDisk(t *testing.T) {
 			queued++
 		}
 	}
-	e := fault(t, err, store.Full)
-	require.Equal(t, store.NotApplied, e.Outcome)
+	notApplied(t, err, store.Full)
 	require.Positive(t, queued)
 
 	for n := int64(1); n <= min(queued, 20); n++ { // far more than one transaction that fits by chance
@@ -171,8 +170,7 @@ func serveOnFullDisk(t *testing.T, dir string, content int, by string) {
 			crash(t, path)
 		}
 		fillDisk(t, dir)
-		s, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		require.NoError(t, err)
+		s = open(t, sqlite.Options{Path: path})
 	default:
 		fillDisk(t, dir)
 	}
@@ -549,8 +547,7 @@ func TestFaultS2_FailingDiskWasCalledFull(t *testing.T) {
 func TestFaultS3_ReadOnlyMount(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "store.db")
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	update(t, s, appendOne)
 	require.NoError(t, s.Close())
 
@@ -559,7 +556,7 @@ func TestFaultS3_ReadOnlyMount(t *testing.T) {
 	requireReadOnly(t, s, 1)
 
 	missing := filepath.Join(frozen, "another.db")
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: missing})
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: missing})
 	requireFault(t, err, store.ReadOnly)
 }
 
@@ -588,8 +585,7 @@ func requireReadOnly(t *testing.T, s store.Store, records int64) {
 	require.True(t, status.ReadOnly)
 	require.NotEmpty(t, status.Degraded)
 	require.Equal(t, records, newest(t, s))
-	e := fault(t, s.Update(t.Context(), appendOne), store.ReadOnly)
-	require.Equal(t, store.NotApplied, e.Outcome)
+	notApplied(t, s.Update(t.Context(), appendOne), store.ReadOnly)
 	requireFault(t, s.UpdateReserved(t.Context(), appendOne), store.ReadOnly)
 	sound(t, s)
 }
@@ -607,8 +603,7 @@ func TestFaultS3_ReadOnlyFile(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 			path := filepath.Join(dir, "store.db")
-			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-			require.NoError(t, err)
+			s := open(t, sqlite.Options{Path: path})
 			update(t, s, appendOne)
 			require.NoError(t, s.Close())
 			for _, file := range []string{path, path + ".lock", path + ".lock.gate", path + ".reserve", dir} {

@@ -38,8 +38,7 @@ func TestFaultS11_FilesTaken(t *testing.T) {
 				update(t, s, appendOne)
 			}
 			take(t, path)
-			e := fault(t, s.Update(t.Context(), appendOne), store.Lost)
-			require.Equal(t, store.NotApplied, e.Outcome)
+			e := notApplied(t, s.Update(t.Context(), appendOne), store.Lost)
 			requireRescued(t, path, e.Message, 3)
 			require.True(t, noteWith(s, t, "rescued"))
 
@@ -67,8 +66,7 @@ func requireRescued(t *testing.T, path, message string, records int64) {
 func TestFaultS11_RestartAfterALossIsNotEmpty(t *testing.T) {
 	unixOnly(t, "an open file cannot be removed here")
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	for range 3 {
 		update(t, s, appendOne)
 	}
@@ -80,8 +78,7 @@ func TestFaultS11_RestartAfterALossIsNotEmpty(t *testing.T) {
 	copies, err := filepath.Glob(path + ".rescued-*")
 	require.NoError(t, err)
 	require.Len(t, copies, 1)
-	looked, err := sqlite.Open(t.Context(), sqlite.Options{Path: copies[0]})
-	require.NoError(t, err)
+	looked := open(t, sqlite.Options{Path: copies[0]})
 	require.NoError(t, looked.Close())
 	require.FileExists(t, copies[0]+".lock", "it is not taken for a copy")
 

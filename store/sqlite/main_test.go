@@ -111,6 +111,14 @@ func requireFault(t testing.TB, err error, kind store.Kind) {
 	_ = fault(t, err, kind)
 }
 
+// notApplied is fault for an error that says that nothing was applied.
+func notApplied(t testing.TB, err error, kind store.Kind) *store.Error {
+	t.Helper()
+	e := fault(t, err, kind)
+	require.Equal(t, store.NotApplied, e.Outcome)
+	return e
+}
+
 // sound fails t unless the whole store is what was written.
 func sound(t testing.TB, s store.Store) {
 	t.Helper()

@@ -23,8 +23,7 @@ func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path, Version: "2.0 new"})
 	require.Empty(t, s.Status(t.Context()).Peers)
 
-	other, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Version: "1.0"})
-	require.NoError(t, err)
+	other := open(t, sqlite.Options{Path: path, Version: "1.0"})
 	require.Equal(t, []store.Peer{{PID: os.Getpid(), Version: "1.0"}}, s.Status(t.Context()).Peers)
 	require.Equal(t, []store.Peer{{PID: os.Getpid(), Version: "2.0?new"}}, other.Status(t.Context()).Peers)
 	require.NoError(t, other.Close())

@@ -38,8 +38,7 @@ func TestFaultS7_HolderIsStopped(t *testing.T) {
 	require.EqualValues(t, 3, newest(t, reader))
 	requireFault(t, reader.Update(t.Context(), appendOne), store.ReadOnly)
 	for _, s := range []*sqlite.Store{early, s, early} {
-		e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
-		require.Equal(t, store.NotApplied, e.Outcome)
+		e := notApplied(t, s.Update(t.Context(), appendOne), store.Busy)
 		require.Contains(t, e.Message, holder)
 		require.EqualValues(t, 3, newest(t, s), "reading goes on")
 	}
@@ -64,8 +63,7 @@ func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
 		text, err := os.ReadFile(path + ".lock")
 		return err == nil && strings.Contains(string(text), "state busy")
 	}, time.Minute, time.Millisecond)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
 	require.EqualValues(t, 3, newest(t, s))
 	require.NoError(t, s.Close())
 	require.NoError(t, unix.Kill(tracee(t, first.Process.Pid), syscall.SIGCONT))
@@ -80,7 +78,7 @@ func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // what is left when it ends is a call that gave up
 	defer cancel()
-	_, err = sqlite.Open(ctx, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
+	_, err := sqlite.Open(ctx, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
 	require.Contains(t, fault(t, err, store.Busy).Message, "process ")
 	require.NoError(t, unix.Kill(tracee(t, c.Process.Pid), syscall.SIGCONT))
 	require.Equal(t, "3", c.ask(t, "newest"))
@@ -204,12 +202,11 @@ func TestCloseLeavesNoFile(t *testing.T) {
 	good, bad := filepath.Join(dir, "store.db"), filepath.Join(dir, "bad.db")
 	require.NoError(t, os.WriteFile(bad, []byte(strings.Repeat("not a database ", 100)), 0o600))
 	for range 20 {
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: good})
-		require.NoError(t, err)
+		s := open(t, sqlite.Options{Path: good})
 		update(t, s, appendOne)
 		require.Positive(t, newest(t, s))
 		require.NoError(t, s.Close())
-		_, err = sqlite.Open(t.Context(), sqlite.Options{Path: bad})
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: bad})
 		requireFault(t, err, store.Corrupt)
 	}
 	require.Empty(t, openFiles(t, dir))
@@ -219,15 +216,13 @@ func TestCloseLeavesNoFile(t *testing.T) {
 // nothing behind when the lock is had.
 func TestFaultS7_ClosedWhileWaiting(t *testing.T) {
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path}.Waiting(time.Millisecond))
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	c := holding(t, path)
 	requireFault(t, s.Update(t.Context(), appendOne), store.Busy)
 	require.NoError(t, s.Close())
 	require.Len(t, openFiles(t, filepath.Dir(path)), 2, "the lock file and its gate, for the request that lasts")
 	c.release(t)
-	again, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	again := open(t, sqlite.Options{Path: path})
 	update(t, again, appendOne)
 	require.EqualValues(t, 2, newest(t, again))
 	require.NoError(t, again.Close())

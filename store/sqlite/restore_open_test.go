@@ -17,11 +17,16 @@ import (
 // backup returns a copy of the store.
 func backup(t *testing.T, s *sqlite.Store) string {
 	t.Helper()
-	copied := filepath.Join(t.TempDir(), "copy.db")
-	damage, err := s.Backup(t.Context(), copied)
-	require.NoError(t, err)
-	require.Empty(t, damage)
+	copied := path(t)
+	backupTo(t, s, copied)
 	return copied
+}
+
+func backupTo(t *testing.T, s *sqlite.Store, to string) {
+	t.Helper()
+	damage, err := s.Backup(t.Context(), to)
+	require.NoError(t, err, to)
+	require.Empty(t, damage)
 }
 
 func restoreCopy(t *testing.T, path, from string) sqlite.Restored {
@@ -155,8 +160,7 @@ func TestTablesBroughtUpUnderAProcessWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	for range 2 {
-		e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
-		require.Equal(t, store.NotApplied, e.Outcome)
+		e := notApplied(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 		require.Contains(t, e.Message, "use the newer waybill")
 	}
 	require.True(t, s.Status(t.Context()).ReadOnly)

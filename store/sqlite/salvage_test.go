@@ -39,6 +39,13 @@ func requireFiles(t *testing.T, dir string, known ...string) {
 	require.ElementsMatch(t, known, names)
 }
 
+func salvage(t *testing.T, path string) sqlite.Salvaged {
+	t.Helper()
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	return result
+}
+
 // TestBackupTouchesNoOtherFile: a file FILE.part beside the one to be made is not ours.
 func TestBackupTouchesNoOtherFile(t *testing.T) {
 	s := open(t, sqlite.Options{Path: fullStore(t)})
@@ -63,8 +70,7 @@ func TestSalvageTouchesNoOtherFile(t *testing.T) {
 	_, err := sqlite.SalvageTo(t.Context(), sqlite.Options{Path: damaged}, target)
 	require.NoError(t, err)
 	requireFiles(t, filepath.Dir(target), target, target+".salvaging", target+".salvaging-journal")
-	_, err = sqlite.Salvage(t.Context(), sqlite.Options{Path: damaged})
-	require.NoError(t, err)
+	salvage(t, damaged)
 }
 
 // TestSalvageKeepsEveryDamagedFile: a store that is salvaged again and again within a second leaves each of
@@ -73,8 +79,7 @@ func TestSalvageKeepsEveryDamagedFile(t *testing.T) {
 	path := fullStore(t)
 	aside := map[string]bool{}
 	for range 3 {
-		result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-		require.NoError(t, err)
+		result := salvage(t, path)
 		require.FileExists(t, result.SetAside)
 		aside[result.SetAside] = true
 	}
@@ -88,8 +93,7 @@ func TestSalvageLeavesAStoreInUse(t *testing.T) {
 	c := stepper(t, path)
 	require.Equal(t, "401", c.ask(t, "update"))
 	_, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	e := fault(t, err, store.Busy)
-	require.Equal(t, store.NotApplied, e.Outcome)
+	e := notApplied(t, err, store.Busy)
 	require.Contains(t, e.Message, fmt.Sprint(c.Process.Pid))
 	require.Contains(t, e.Message, "salvage FILE")
 	require.Equal(t, "402", c.ask(t, "update"))
@@ -101,8 +105,7 @@ func TestSalvageLeavesAStoreInUse(t *testing.T) {
 	require.Equal(t, "403", c.ask(t, "update"))
 
 	c.kill(t)
-	_, err = sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	salvage(t, path)
 }
 
 // createWaiting puts a task that depends on others, of which so many are not complete.
@@ -144,8 +147,7 @@ func TestSalvageTellsWhoWaitsForALostTask(t *testing.T) {
 	require.NoError(t, s.Close())
 	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task <= 2",
 		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task IN ('"+taskID(7)+"', '"+taskID(10)+"')")
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	result := salvage(t, path)
 	require.Equal(t, []sqlite.Stranded{
 		{TaskID: taskID(5), Lost: []string{taskID(1)}},
 		{TaskID: taskID(6), Lost: []string{taskID(1), taskID(2)}},

@@ -20,8 +20,7 @@ var newerTables = []string{"ALTER TABLE notices ADD COLUMN muted INTEGER NOT NUL
 func oldStore(t *testing.T) string {
 	t.Helper()
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error {
 		for range oldRecords {
 			if err := appendOne(tx); err != nil {
@@ -69,8 +68,7 @@ func TestFaultS6_NewerTables(t *testing.T) {
 	require.True(t, s.Status(t.Context()).ReadOnly)
 	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
-	e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
-	require.Equal(t, store.NotApplied, e.Outcome)
+	e := notApplied(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 	require.Contains(t, e.Message, "version 2")
 	require.Contains(t, e.Message, "version 1")
 	requireFault(t, s.View(t.Context(), func(tx store.Tx) error {

@@ -24,8 +24,7 @@ func TestSQLiteOfDebianCouldNotCheckAStore(t *testing.T) {
 		t.Skip("the sqlite3 program is not installed")
 	}
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error {
 		require.NoError(t, tx.PutInstruction(newInstruction(1)))
 		require.NoError(t, tx.PutRun(run.Run{

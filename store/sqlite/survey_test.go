@@ -27,8 +27,7 @@ func survey(t *testing.T, path string) (doctor.Store, []doctor.Leftover) {
 func closed(t *testing.T) string {
 	t.Helper()
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
 	update(t, s, appendOne)
 	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(newInstruction(1)) })
 	require.NoError(t, s.Close())
