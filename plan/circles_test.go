@@ -56,8 +56,7 @@ func TestWhatNeverGetsReadyIsBehindSomethingReported(t *testing.T) {
 				}
 			}
 			text := s.plan(dialect, s.nine(waits))
-			r, err := plan.Read(text, plan.Hints{})
-			require.NoError(t, err)
+			r := parse(t, text)
 			requireStuckIsExplained(t, text, r)
 		})
 	})

@@ -90,10 +90,8 @@ func TestApplyingADiffGivesTheNewItemsOfEachDialect(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, dialect string) {
 		rapid.Check(t, func(t *rapid.T) {
 			text := drawPlanOf(t, dialect, fixtures[dialect])
-			before, err := plan.Read(text, plan.Hints{})
-			require.NoError(t, err)
-			other, err := plan.Read(drawPlanOf(t, dialect, fixtures[dialect]), plan.Hints{})
-			require.NoError(t, err)
+			before := parse(t, text)
+			other := parse(t, drawPlanOf(t, dialect, fixtures[dialect]))
 			lines := strings.SplitAfter(text, "\n")
 			at := rapid.IntRange(0, len(lines)-1).Draw(t, "line")
 			cut, err := plan.Read(strings.Join(slices.Delete(lines, at, at+1), ""), plan.Hints{})
@@ -109,8 +107,7 @@ func TestApplyingADiffGivesTheNewItemsOfEachDialect(t *testing.T) {
 			if err != nil {
 				return
 			}
-			after, err := plan.Read(marked.Text, plan.Hints{})
-			require.NoError(t, err)
+			after := parse(t, marked.Text)
 			checkDiff(t, before, after)
 			for _, c := range plan.Diff(before, after) {
 				require.Equal(t, plan.Changed, c.Kind)

@@ -11,10 +11,9 @@ import (
 	"waybill/test/slow"
 )
 
-func parse(t *testing.T, text string) *plan.Reading {
-	t.Helper()
+func parse(t require.TestingT, text string) *plan.Reading {
 	r, err := plan.Parse([]byte(text))
-	require.NoError(t, err)
+	require.NoError(t, err, "%s", text)
 	return r
 }
 
@@ -77,12 +76,10 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 		{"a wide table", "| ID | Status |" + strings.Repeat(" a |", many/5) + "\n" + strings.Repeat("|-", many/5+2) + "|\n" + each(func(i int) string { return fmt.Sprintf("| %d | todo |", i) })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := plan.Parse([]byte(c.text))
-			require.NoError(t, err)
+			r := parse(t, c.text)
 			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
 			require.Len(t, r.Items(), r.Len())
-			more, err := plan.Parse([]byte(c.text + "\n- [ ] 9999999 the last"))
-			require.NoError(t, err)
+			more := parse(t, c.text+"\n- [ ] 9999999 the last")
 			require.NotEmpty(t, plan.Diff(r, more))
 		})
 	}

@@ -196,8 +196,7 @@ func TestFaultF21_AHundredThousandItemsInEveryDialect(t *testing.T) {
 		for i := range items {
 			items[i].n = i + 1
 		}
-		r, err := plan.Read(s.plan(dialect, items), plan.Hints{})
-		require.NoError(t, err)
+		r := parse(t, s.plan(dialect, items))
 		require.Equal(t, many*s.levels, r.Len())
 		if !s.worded && s.named == "" {
 			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
@@ -223,8 +222,7 @@ func TestFaultF21_TenThousandLevels(t *testing.T) {
 		fmt.Fprintf(&b, "%d a\n", i+1)
 	}
 	for _, dialect := range []string{"kiro", "loose"} {
-		r, err := plan.Read(inDialect(dialect, b.String()), plan.Hints{})
-		require.NoError(t, err)
+		r := parse(t, inDialect(dialect, b.String()))
 		require.Equal(t, levels, r.Len())
 		require.Equal(t, levels-1, r.Totals.Groups)
 		last := ""

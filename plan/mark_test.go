@@ -18,8 +18,7 @@ var settable = []plan.Status{plan.Pending, plan.InProgress, plan.Completed, plan
 
 // markOf asks for a status of an item.
 func markOf(t require.TestingT, text, id string, line int, to plan.Status) (plan.Marked, error) {
-	r, err := plan.Read(text, plan.Hints{})
-	require.NoError(t, err)
+	r := parse(t, text)
 	return r.Marked(plan.Marking{Plan: "tasks.md", ItemID: id, Line: line, Status: to})
 }
 
@@ -50,8 +49,7 @@ func checkMarkedIn(t require.TestingT, text string, before *plan.Reading, was []
 		return
 	}
 	require.Equal(t, to, marked.Item.Status)
-	after, err := plan.Read(marked.Text, plan.Hints{})
-	require.NoError(t, err)
+	after := parse(t, marked.Text)
 	require.Equal(t, before.Dialect, after.Dialect)
 	checkSame(t, was, after.Items(), it, to)
 	if isFolder(text) {
@@ -124,8 +122,7 @@ func checkSame(t require.TestingT, was, is []plan.Item, it plan.Item, to plan.St
 // checkInexpressible wants that no mark in the box says the status.
 func checkInexpressible(t require.TestingT, text string, it plan.Item, to plan.Status) {
 	for _, mark := range []string{" ", "x", "X", "-", "~", "S", "!", ">"} {
-		r, err := plan.Read(text[:it.Mark.Start]+mark+text[it.Mark.End:], plan.Hints{})
-		require.NoError(t, err)
+		r := parse(t, text[:it.Mark.Start]+mark+text[it.Mark.End:])
 		for _, other := range r.Items() {
 			require.False(t, other.Line == it.Line && other.Status == to, "%q says %s in %s: %q", mark, to, r.Dialect, text)
 		}
@@ -135,8 +132,7 @@ func checkInexpressible(t require.TestingT, text string, it plan.Item, to plan.S
 func checkEveryMark(t require.TestingT, text string) (n int) { return checkEveryMarkIn(t, text, false) }
 
 func checkEveryMarkIn(t require.TestingT, text string, odd bool) (n int) {
-	r, err := plan.Read(text, plan.Hints{})
-	require.NoError(t, err)
+	r := parse(t, text)
 	items := r.Items()
 	for _, it := range items {
 		for _, to := range settable {

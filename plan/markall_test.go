@@ -34,8 +34,7 @@ func eachWritten(t *testing.T, property func(t *rapid.T, text string)) {
 // with that status for that item alone.
 func TestOnlyTheMarkChangesInRandomPlansOfEachDialect(t *testing.T) {
 	eachWritten(t, func(t *rapid.T, text string) {
-		r, err := plan.Read(text, plan.Hints{})
-		require.NoError(t, err)
+		r := parse(t, text)
 		items := r.Items()
 		some := 4 // of each plan, which are all of them over many plans
 		if slow.Race {
@@ -71,8 +70,7 @@ func TestMarksThatFollowOneAnother(t *testing.T) {
 		if isFolder(text) {
 			return // of which each file has lines of its own
 		}
-		now, err := plan.Read(text, plan.Hints{})
-		require.NoError(t, err)
+		now := parse(t, text)
 		was, want := unmarked(now, text), statuses(now)
 		for range rapid.IntRange(1, 8).Draw(t, "marks") {
 			items := now.Items()
@@ -83,8 +81,7 @@ func TestMarksThatFollowOneAnother(t *testing.T) {
 				continue // for a reason that the other test looks at
 			}
 			text, want[place(it)] = marked.Text, to
-			now, err = plan.Read(text, plan.Hints{})
-			require.NoError(t, err)
+			now = parse(t, text)
 			require.Equal(t, want, statuses(now))
 		}
 		require.Equal(t, was, unmarked(now, text))

@@ -59,8 +59,7 @@ func byDialect(t testing.TB) map[string][]string {
 	for _, folder := range []string{"plans", "records"} {
 		plans := fixtures(t, folder)
 		for _, name := range slices.Sorted(maps.Keys(plans)) {
-			r, err := plan.Read(plans[name], plan.Hints{})
-			require.NoError(t, err)
+			r := parse(t, plans[name])
 			all[r.Dialect] = append(all[r.Dialect], plans[name])
 		}
 	}
@@ -129,8 +128,7 @@ func TestRandomPlansOfEachDialectAreReadAsTheyWereMeant(t *testing.T) {
 			text, want := drawShape(t, dialect)
 			for range 2 {
 				checkRecordLaws(t, text)
-				r, err := plan.Read(text, plan.Hints{})
-				require.NoError(t, err, "%s", text)
+				r := parse(t, text)
 				require.Equal(t, dialect, r.Dialect, "%s", text)
 				require.Equal(t, want, meant(r), "%s", text)
 				files := filesOf(text)
@@ -163,8 +161,7 @@ func TestFileThatIsCutOffIsAnOpenItem(t *testing.T) {
 			files[k].Text = files[k].Text[:rapid.IntRange(4, strings.Index(files[k].Text, "status:")).Draw(t, "cut")]
 			text = plan.JoinFiles(files)
 			checkRecordLaws(t, text)
-			r, err := plan.Read(text, plan.Hints{})
-			require.NoError(t, err)
+			r := parse(t, text)
 			require.Len(t, r.Items(), len(files), "%s", text)
 			for i, got := range meant(r) {
 				if i != k {

@@ -36,8 +36,7 @@ func TestFaultF25_SharingViolationIsRetried(t *testing.T) {
 				}
 				return true
 			})
-			file, err := r.Read(path, nil)
-			require.NoError(t, err)
+			file := readOf(t, r, path, nil)
 			require.Contains(t, file.Text, "- [ ] 1. a\n")
 			require.Equal(t, 2, tries)
 		})

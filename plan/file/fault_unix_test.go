@@ -43,8 +43,7 @@ func TestFaultF3_SpecialFilesAreNotOpened(t *testing.T) {
 				refused(t, err, rel, planfile.NotRegular)
 				require.ErrorContains(t, err, kind)
 			}
-			got, err := r.Find([]string{"tasks.md", "link.md", "tasks.md/*/x"})
-			require.NoError(t, err)
+			got := found(t, r, []string{"tasks.md", "link.md", "tasks.md/*/x"})
 			require.Empty(t, got)
 		})
 	}
@@ -97,8 +96,7 @@ func TestFaultF4_UnreadablePlanIsReported(t *testing.T) {
 	mend()
 	unprivileged(t, func() {
 		for rel := range plans {
-			_, err := r.Read(rel, nil)
-			require.NoError(t, err)
+			readOf(t, r, rel, nil)
 		}
 	})
 }
@@ -110,20 +108,16 @@ func TestFaultF23_ReadOnlyWorkspace(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0o444))
 	require.NoError(t, os.Chmod(dir, 0o555))
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	before, err := planfile.StatPath(dir)
-	require.NoError(t, err)
+	before := statOf(t, dir)
 	unprivileged(t, func() {
 		require.Error(t, os.WriteFile(filepath.Join(dir, "probe"), nil, 0o644))
 		r := open(t, dir, planfile.Options{})
-		f, err := r.Read("tasks.md", nil)
-		require.NoError(t, err)
+		f := readOf(t, r, "tasks.md", nil)
 		require.Equal(t, planText, f.Text)
-		got, err := r.Find(planfile.DefaultPatterns())
-		require.NoError(t, err)
+		got := found(t, r, planfile.DefaultPatterns())
 		require.Equal(t, []string{"tasks.md"}, got)
 	})
-	after, err := planfile.StatPath(dir)
-	require.NoError(t, err)
+	after := statOf(t, dir)
 	require.Equal(t, before, after)
 }
 

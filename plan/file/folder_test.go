@@ -42,8 +42,7 @@ func parts(t testing.TB, f planfile.File) (names []string, texts map[string]stri
 // listed returns the files that a plan is read from.
 func listed(t testing.TB, r *planfile.Root, rel string) []string {
 	t.Helper()
-	f, err := r.Read(rel, nil)
-	require.NoError(t, err)
+	f := readOf(t, r, rel, nil)
 	require.False(t, f.Unstable)
 	names, _ := parts(t, f)
 	return names
@@ -54,16 +53,13 @@ func listed(t testing.TB, r *planfile.Root, rel string) []string {
 func TestFolderThatIsYoungIsReadAgain(t *testing.T) {
 	r, at := folder(t, map[string]string{"a.md": planText})
 	young := open(t, filepath.Dir(filepath.Dir(at(""))), planfile.Options{Folders: true})
-	f, err := young.Read(plans, nil)
-	require.NoError(t, err)
+	f := readOf(t, young, plans, nil)
 	require.False(t, f.Settled)
 	ahead := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(at("a.md"), ahead, ahead))
-	f, err = r.Read(plans, nil)
-	require.NoError(t, err)
+	f = readOf(t, r, plans, nil)
 	require.Equal(t, ahead.UnixMilli(), f.Stat.MtimeMs())
-	f, err = r.Read(plans, &f)
-	require.NoError(t, err)
+	f = readOf(t, r, plans, &f)
 	require.False(t, f.Unchanged)
 }
 
@@ -89,8 +85,7 @@ func TestFolderIsNotHalfOfOneSaveAndHalfOfAnother(t *testing.T) {
 			write(t, at("b.md"), "new b")
 		}
 	})
-	f, err := r.Read(plans, nil)
-	require.NoError(t, err)
+	f := readOf(t, r, plans, nil)
 	require.False(t, f.Unstable)
 	_, texts := parts(t, f)
 	require.Equal(t, map[string]string{"a.md": "new a", "b.md": "new b"}, texts)
@@ -99,10 +94,9 @@ func TestFolderIsNotHalfOfOneSaveAndHalfOfAnother(t *testing.T) {
 // The files of a folder have one limit together, and there is one for their number.
 func TestFaultF5_FolderThatIsTooLarge(t *testing.T) {
 	r, at := folder(t, map[string]string{"a.md": strings.Repeat("a", 600<<10), "b.md": strings.Repeat("b", 424<<10)})
-	_, err := r.Read(plans, nil)
-	require.NoError(t, err)
+	readOf(t, r, plans, nil)
 	write(t, at("c.md"), "c")
-	_, err = r.Read(plans, nil)
+	_, err := r.Read(plans, nil)
 	e := refused(t, err, plans, planfile.TooLarge)
 	require.EqualValues(t, 1<<20, e.Limit)
 	require.EqualValues(t, 1<<20+1, e.Size)

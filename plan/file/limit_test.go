@@ -35,11 +35,10 @@ func TestFaultF5_HugePlanIsRefusedWithItsSize(t *testing.T) {
 func TestFaultF5_LimitIsInclusiveAndHoldsForAGrowingFile(t *testing.T) {
 	dir, path := planned(t, "12345678")
 	r := open(t, dir, planfile.Options{MaxBytes: 8})
-	f, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
+	f := readOf(t, r, "tasks.md", nil)
 	require.Len(t, f.Text, 8)
 
 	r.BetweenStats(func() { write(t, path, "123456789") })
-	_, err = r.Read("tasks.md", nil)
+	_, err := r.Read("tasks.md", nil)
 	refused(t, err, "tasks.md", planfile.TooLarge)
 }

@@ -47,6 +47,28 @@ func planned(t testing.TB, text string) (dir, path string) {
 	return dir, path
 }
 
+// readOf reads a plan that can be read.
+func readOf(t testing.TB, r *planfile.Root, rel string, last *planfile.File) planfile.File {
+	t.Helper()
+	f, err := r.Read(rel, last)
+	require.NoError(t, err, rel)
+	return f
+}
+
+func found(t testing.TB, r *planfile.Root, patterns []string) []string {
+	t.Helper()
+	all, err := r.Find(patterns)
+	require.NoError(t, err)
+	return all
+}
+
+func statOf(t testing.TB, path string) planfile.Stat {
+	t.Helper()
+	stat, err := planfile.StatPath(path)
+	require.NoError(t, err)
+	return stat
+}
+
 // refused asserts that err is a *planfile.Error for path with that reason, and returns
 // its facts.
 func refused(t testing.TB, err error, path string, reason planfile.Reason) planfile.Error {

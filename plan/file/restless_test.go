@@ -23,8 +23,7 @@ func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
 			write(t, path, planText)
 		}
 	})
-	f, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
+	f := readOf(t, r, "tasks.md", nil)
 	require.False(t, f.Unstable)
 	require.Equal(t, planText, f.Text)
 	require.Equal(t, 2, saves)
@@ -39,14 +38,12 @@ func TestFaultF8_PlanThatNeverRestsIsUnstable(t *testing.T) {
 			saves++
 			write(t, at("a.md"), strings.Repeat("a", 100*saves))
 		})
-		f, err := r.Read(rel, nil)
-		require.NoError(t, err)
+		f := readOf(t, r, rel, nil)
 		require.True(t, f.Unstable)
 		require.False(t, f.Settled)
 		require.GreaterOrEqual(t, saves, 3)
 		r.BetweenStats(nil)
-		f, err = r.Read(rel, &f)
-		require.NoError(t, err)
+		f = readOf(t, r, rel, &f)
 		require.False(t, f.Unchanged || f.Unstable)
 	}
 }
@@ -60,8 +57,7 @@ func TestFaultF8_RenameOverWhileReading(t *testing.T) {
 		write(t, path+".tmp", planText)
 		require.NoError(t, os.Rename(path+".tmp", path))
 	})
-	f, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
+	f := readOf(t, r, "tasks.md", nil)
 	require.Contains(t, []string{"old\n", planText}, f.Text)
 	require.False(t, f.Unstable)
 }

@@ -16,22 +16,18 @@ func TestUnchangedNeedsASettledReading(t *testing.T) {
 	now := time.Now()
 	r := open(t, dir, planfile.Options{Now: func() time.Time { return now }})
 
-	young, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
+	young := readOf(t, r, "tasks.md", nil)
 	require.False(t, young.Settled, "a file just written may change within its clock's tick")
 
-	again, err := r.Read("tasks.md", &young)
-	require.NoError(t, err)
+	again := readOf(t, r, "tasks.md", &young)
 	require.False(t, again.Unchanged)
 
 	now = now.Add(10 * time.Second)
-	old, err := r.Read("tasks.md", &young)
-	require.NoError(t, err)
+	old := readOf(t, r, "tasks.md", &young)
 	require.False(t, old.Unchanged, "the first reading was too young to vouch for anything")
 	require.True(t, old.Settled)
 
-	same, err := r.Read("tasks.md", &old)
-	require.NoError(t, err)
+	same := readOf(t, r, "tasks.md", &old)
 	require.True(t, same.Unchanged)
 	require.Equal(t, old.Text, same.Text)
 	require.Equal(t, old.Stat, same.Stat)
@@ -53,20 +49,17 @@ func TestFaultF22_PreservedMtimeDoesNotHideAChange(t *testing.T) {
 			require.NoError(t, os.Rename(path+".tmp", path))
 		},
 	} {
-		first, err := r.Read("tasks.md", nil)
-		require.NoError(t, err)
+		first := readOf(t, r, "tasks.md", nil)
 		require.True(t, first.Settled, name)
 		for moved := false; !moved; { // the clock of the file system has ticks
 			save()
 			require.NoError(t, os.Chtimes(path, old, old))
-			now, err := planfile.StatPath(path)
-			require.NoError(t, err)
+			now := statOf(t, path)
 			require.Equal(t, first.Stat.Size, now.Size)
 			require.Equal(t, first.Stat.MtimeNs, now.MtimeNs)
 			moved = now != first.Stat
 		}
-		second, err := r.Read("tasks.md", &first)
-		require.NoError(t, err)
+		second := readOf(t, r, "tasks.md", &first)
 		require.False(t, second.Unchanged, name)
 		require.NotEqual(t, first.Text, second.Text, name)
 	}
@@ -79,17 +72,14 @@ func TestFaultF22_FutureMtimeIsNeverTrusted(t *testing.T) {
 	require.NoError(t, os.Chtimes(path, future, future))
 	now := later()
 	r := open(t, dir, planfile.Options{Now: func() time.Time { return now }})
-	f, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
+	f := readOf(t, r, "tasks.md", nil)
 	require.False(t, f.Settled)
 
 	now = future.Add(time.Minute)
-	f, err = r.Read("tasks.md", &f)
-	require.NoError(t, err)
+	f = readOf(t, r, "tasks.md", &f)
 	require.True(t, f.Settled)
 	now = future.Add(-time.Minute) // the clock is put right again
-	f, err = r.Read("tasks.md", &f)
-	require.NoError(t, err)
+	f = readOf(t, r, "tasks.md", &f)
 	require.False(t, f.Unchanged)
 }
 

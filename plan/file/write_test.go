@@ -78,8 +78,7 @@ func TestRewriteReplacesTheWholeFile(t *testing.T) {
 			if filepath.Separator == '/' {
 				require.Equal(t, fs.FileMode(0o640), info.Mode())
 			}
-			stat, err := planfile.StatPath(path)
-			require.NoError(t, err)
+			stat := statOf(t, path)
 			require.Equal(t, stat, f.Stat)
 		})
 	}
@@ -87,8 +86,7 @@ func TestRewriteReplacesTheWholeFile(t *testing.T) {
 
 func TestRewriteThatChangesNothingTouchesNothing(t *testing.T) {
 	r, dir, path := bench(t)
-	before, err := planfile.StatPath(path)
-	require.NoError(t, err)
+	before := statOf(t, path)
 	f, err := r.Rewrite("tasks.md", "", func(f planfile.File) (string, error) { return f.Text, nil })
 	require.NoError(t, err)
 	require.Equal(t, planText, f.Text)
@@ -97,8 +95,7 @@ func TestRewriteThatChangesNothingTouchesNothing(t *testing.T) {
 	require.Equal(t, mine, err)
 	_, err = r.Rewrite("tasks.md", hash("what it said before"), check)
 	conflicts(t, err, hash("what it said before"), hash(planText))
-	after, err := planfile.StatPath(path)
-	require.NoError(t, err)
+	after := statOf(t, path)
 	require.Equal(t, before, after)
 	only(t, dir, "tasks.md")
 }
@@ -195,10 +192,8 @@ func TestRemainsOfADeadWriterAreSwept(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(old, long, long))
 	require.NoError(t, os.Chtimes(other, long, long))
-	found, err := r.Find(append(planfile.DefaultPatterns(), "*", "*.tmp"))
-	require.NoError(t, err)
-	require.Equal(t, []string{"tasks.md"}, found)
-	_, err = r.Rewrite("tasks.md", "", check)
+	require.Equal(t, []string{"tasks.md"}, found(t, r, append(planfile.DefaultPatterns(), "*", "*.tmp")))
+	_, err := r.Rewrite("tasks.md", "", check)
 	require.NoError(t, err)
 	only(t, dir, "tasks.md", name("B"), ".other.tmp")
 }

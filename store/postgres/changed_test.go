@@ -75,8 +75,7 @@ func TestOwnCommitsAreNoNews(t *testing.T) {
 
 // TestFaultS19_NotificationsAreLost: who heard well looks by himself when he is told nothing any more.
 func TestFaultS19_NotificationsAreLost(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	silent, other := open(t, o.Mute()), open(t, o)
 	changed := other.Changed()
 	listening(t, server, o, "1")
@@ -85,8 +84,7 @@ func TestFaultS19_NotificationsAreLost(t *testing.T) {
 
 // TestFaultS19_ListenerIsCutOff: it listens anew, and what was told meanwhile is not missed.
 func TestFaultS19_ListenerIsCutOff(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	one, other := open(t, o), open(t, o.Looking(time.Hour))
 	changed := other.Changed()
 	awaitEach(t, 1, one, changed)
@@ -100,8 +98,7 @@ func TestFaultS19_ListenerIsCutOff(t *testing.T) {
 
 // TestCommitsOfAMomentAreToldOnce: and what is unsent when a process ends is told then.
 func TestCommitsOfAMomentAreToldOnce(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s, err := postgres.Open(t.Context(), o.Telling(time.Hour))
 	require.NoError(t, err)
 	hears := server.Connect(t, o.URL)
@@ -128,8 +125,7 @@ func TestCommitsOfAMomentAreToldOnce(t *testing.T) {
 
 // TestForgedNotificationsAreNoMoreThanAReasonToLook: nothing is believed that anybody can say.
 func TestForgedNotificationsAreNoMoreThanAReasonToLook(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	one, other := open(t, o), open(t, o.Looking(time.Hour))
 	changed := other.Changed()
 	awaitEach(t, 1, one, changed)
@@ -143,9 +139,7 @@ func TestForgedNotificationsAreNoMoreThanAReasonToLook(t *testing.T) {
 // TestTellingHoldsUpNoCommit: somebody whose commit has the lock of all who told something, and does not end, holds up
 // nobody.
 func TestTellingHoldsUpNoCommit(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t, "synchronous_commit = local", "synchronous_standby_names = 'nobody'")
-	o := options(t, server)
+	server, o := own(t, "synchronous_commit = local", "synchronous_standby_names = 'nobody'")
 	one, other := open(t, o), open(t, o)
 	changed := other.Changed()
 	awaitEach(t, 1, one, changed)
@@ -167,8 +161,7 @@ func TestTellingHoldsUpNoCommit(t *testing.T) {
 // TestFaultS19_TooManyConnectionsOfOneProcess: it never has more than four, and listening is one of them, however many
 // calls there are, and however many of them are cancelled while the server is at work on them.
 func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	fillConnections(t, s)() // four that nobody uses, before there is one that listens
 	s.Changed()
@@ -262,8 +255,7 @@ func TestBusyProcessIsNotAServerThatDoesNotAnswer(t *testing.T) {
 // TestFaultR30_VersionsOfOtherProcesses: who listens is known to the others with its version and machine, until its
 // connection ends, and who calls himself something else is not.
 func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	o.Version = "v0.0.0-20261122065900-c788e54abcde+dirty"
 	s := open(t, o)
 	s.Changed()

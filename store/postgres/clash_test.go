@@ -29,8 +29,7 @@ func clashes(t testing.TB, server *pgtest.Server, database, state string, n int)
 // no more than three times.
 func TestFaultS19_OthersAreInTheWay(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	committed := int64(0)
 	for _, state := range []string{"40001", "40P01"} {
@@ -56,9 +55,7 @@ func TestFaultS19_OthersAreInTheWay(t *testing.T) {
 
 // TestFaultS19_NoConnectionIsLeft: a store without a free connection is Busy, and continues once there is one.
 func TestFaultS19_NoConnectionIsLeft(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t, "max_connections = 8", "superuser_reserved_connections = 0", "max_wal_senders = 0", "wal_level = minimal")
-	o := options(t, server)
+	server, o := own(t, "max_connections = 8", "superuser_reserved_connections = 0", "max_wal_senders = 0", "wal_level = minimal")
 	s, err := postgres.Open(t.Context(), o)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())

@@ -56,8 +56,7 @@ func create(t testing.TB, e *engine.Engine) {
 // TestFaultS19_ClocksDiffer: two machines are an hour off, each in another direction. The time of the server is that of
 // both, so that neither ends the lease that the other has given.
 func TestFaultS19_ClocksDiffer(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	_, o := shared(t)
 	ahead, behind := o, o
 	ahead.Clock, behind.Clock = postgres.Wrong(time.Hour), postgres.Wrong(-time.Hour)
 	one, other := begin(t, ahead), begin(t, behind)

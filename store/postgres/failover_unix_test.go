@@ -41,9 +41,7 @@ func host(t testing.TB, text string) string {
 // TestFaultS19_Failover: the primary server goes, and the standby is promoted. A process that is told of both goes on
 // without a restart, with everything that was promised, and so does who listens.
 func TestFaultS19_Failover(t *testing.T) {
-	t.Parallel()
-	primary := pgtest.Own(t)
-	o := options(t, primary)
+	primary, o := own(t)
 	require.NoError(t, open(t, o).Close())
 	standby := primary.Follow(t)
 	caughtUp(t, primary, standby)
@@ -68,9 +66,7 @@ func TestFaultS19_Failover(t *testing.T) {
 
 // TestFaultS19_StandbyIsPromoted: a process that was on it all the time may write from then on.
 func TestFaultS19_StandbyIsPromoted(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t)
-	o := options(t, server)
+	server, o := own(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	require.NoError(t, server.BecomeStandby())
 	s, other := open(t, o), open(t, o)
@@ -96,9 +92,7 @@ func TestFaultS19_StandbyIsPromoted(t *testing.T) {
 // TestFaultS19_AddressLeadsToAnotherServer: who is connected to a standby finds the primary server where its address
 // leads now.
 func TestFaultS19_AddressLeadsToAnotherServer(t *testing.T) {
-	t.Parallel()
-	primary := pgtest.Own(t)
-	o := options(t, primary)
+	primary, o := own(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	standby := primary.Follow(t)
 	caughtUp(t, primary, standby)
@@ -172,9 +166,7 @@ func requireBuiltOn(t *testing.T, s, other *postgres.Store) {
 
 // TestStandbyThatLacksTheWorkspaceEndedAllWriting: a standby gets it when it gets what was committed last.
 func TestStandbyThatLacksTheWorkspaceEndedAllWriting(t *testing.T) {
-	t.Parallel()
-	primary := pgtest.Own(t)
-	o := options(t, primary)
+	primary, o := own(t)
 	require.NoError(t, open(t, o).Close())
 	standby := primary.Follow(t)
 	caughtUp(t, primary, standby)

@@ -26,6 +26,20 @@ func options(t testing.TB, s *pgtest.Server) postgres.Options {
 	return postgres.Options{URL: s.Database(t), Workspace: pgtest.Name(t)}
 }
 
+// shared returns the server that all tests share, and the options of a store in a database of its own.
+func shared(t testing.TB) (*pgtest.Server, postgres.Options) {
+	t.Helper()
+	return pgtest.Shared(t), options(t, pgtest.Shared(t))
+}
+
+// own returns a server of the test's own, which starts beside others, and the options of a store there.
+func own(t *testing.T, settings ...string) (*pgtest.Server, postgres.Options) {
+	t.Helper()
+	t.Parallel()
+	server := pgtest.Own(t, settings...)
+	return server, options(t, server)
+}
+
 func appendOne(tx store.Tx) error {
 	_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "plan", At: 1, Data: "{}"})
 	return err
@@ -96,8 +110,7 @@ func TestWholeStoresTakeLonger(t *testing.T) {
 
 // TestFaultS4_RowsThatNobodyWrote are found, and hold up no other.
 func TestFaultS4_RowsThatNobodyWrote(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	for range 3 {
 		require.NoError(t, s.Update(t.Context(), appendOne))
@@ -116,8 +129,7 @@ func TestFaultS4_RowsThatNobodyWrote(t *testing.T) {
 
 // TestFaultS19_BackendKilledInAChange: the change is made anew on another connection.
 func TestFaultS19_BackendKilledInAChange(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	runs := 0
 	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
@@ -153,12 +165,11 @@ func TestFaultS18_CommitIsCutOff(t *testing.T) {
 				o.URL = p.url
 				s := open(t, o)
 				require.NoError(t, s.Update(t.Context(), appendOne))
+				restarted := make(chan error, 1)
 				if server == own {
-					p.whenCut.Store(new(func() {
-						if err := errors.Join(server.End("immediate"), server.Start()); err != nil {
-							t.Errorf("restart: %v", err)
-						}
-					}))
+					p.whenCut.Store(new(func() { restarted <- errors.Join(server.End("immediate"), server.Start()) }))
+				} else {
+					restarted <- nil
 				}
 				runs := 0
 				require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
@@ -167,6 +178,7 @@ func TestFaultS18_CommitIsCutOff(t *testing.T) {
 					}
 					return appendOne(tx)
 				}))
+				require.NoError(t, <-restarted)
 				require.EqualValues(t, 2, newest(t, s))
 				require.EqualValues(t, 1, p.cuts.Load())
 			})
@@ -213,9 +225,7 @@ func TestServerEndsAndComesBack(t *testing.T) {
 
 // TestFaultS19_ServerThatDoesNotSync is asked to, for each change, and the status names what is off.
 func TestFaultS19_ServerThatDoesNotSync(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t, "synchronous_commit = off", "full_page_writes = off")
-	o := options(t, server)
+	server, o := own(t, "synchronous_commit = off", "full_page_writes = off")
 	s := open(t, o)
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	noted := s.Status(t.Context()).Degraded
@@ -227,9 +237,7 @@ func TestFaultS19_ServerThatDoesNotSync(t *testing.T) {
 
 // TestFaultS19_ServerIsToldNotToSync: who has a connection by then waits for the disk all the same.
 func TestFaultS19_ServerIsToldNotToSync(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t)
-	o := options(t, server)
+	server, o := own(t)
 	s := open(t, o)
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	server.Run(t, o.URL, "ALTER SYSTEM SET synchronous_commit = off")
@@ -247,8 +255,7 @@ func TestFaultS19_ServerIsToldNotToSync(t *testing.T) {
 
 // TestWhatAServerCannotDoWasTakenForAStandby: the same code says both.
 func TestWhatAServerCannotDoWasTakenForAStandby(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	server.Run(t, o.URL, "CREATE FUNCTION waybill.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE feature_not_supported; END $$; "+
 		"CREATE TRIGGER no BEFORE INSERT ON waybill.events FOR EACH ROW EXECUTE FUNCTION waybill.no()")
@@ -270,8 +277,7 @@ func requireSynced(t *testing.T, server *pgtest.Server, s *postgres.Store, o pos
 
 // TestFaultS3_RightsThatAreMissing are named, and what to do.
 func TestFaultS3_RightsThatAreMissing(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	server.Run(t, o.URL, "DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
 	u, err := url.Parse(o.URL)
 	require.NoError(t, err)

@@ -41,8 +41,7 @@ func requireSound(t testing.TB, s *postgres.Store) {
 // TestReplacedStoreIsUsedByAllWhoHadIt: what others know is forgotten, who waits is told, and everybody goes on. What was
 // there is in a workspace of its own.
 func TestReplacedStoreIsUsedByAllWhoHadIt(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	_, o := shared(t)
 	one, other := open(t, o), open(t, o)
 	changed := other.Changed()
 	require.NoError(t, one.Update(t.Context(), func(tx store.Tx) error { return putTask(tx, "tsk_old") }))
@@ -94,8 +93,7 @@ func TestReplacedStoreIsUsedByAllWhoHadIt(t *testing.T) {
 
 // TestReplacingThatFailsChangesNothing, be it the function or the connection that fails.
 func TestReplacingThatFailsChangesNothing(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o)
 	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error { return putTask(tx, "tsk_old") }))
 	no := errors.New("no")
@@ -138,8 +136,7 @@ func TestReplacingAnEmptyStoreSetsNothingAside(t *testing.T) {
 
 // TestEveryTableIsReplaced: a table that is added belongs to what is set aside, behind those that it refers to.
 func TestEveryTableIsReplaced(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	open(t, o)
 	tables := strings.Fields(server.Ask(t, o.URL, "SELECT string_agg(table_name, ' ') FROM information_schema.columns "+
 		"WHERE table_schema = 'waybill' AND column_name = 'workspace' AND table_name <> 'stamps'"))

@@ -14,7 +14,6 @@ import (
 
 	"waybill/store"
 	"waybill/store/postgres"
-	"waybill/store/postgres/pgtest"
 )
 
 const password = "hunter2/öl"
@@ -24,8 +23,7 @@ func TestFaultS19_WrongAddress(t *testing.T) {
 	t.Parallel()
 	rules := filepath.Join(publicDir(t), "rules")
 	require.NoError(t, os.WriteFile(rules, []byte("host all ann 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"), 0o644))
-	server := pgtest.Own(t, "hba_file = '"+rules+"'")
-	o := options(t, server)
+	server, o := own(t, "hba_file = '"+rules+"'")
 	server.Run(t, o.URL, "CREATE ROLE ann LOGIN PASSWORD 'another'")
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -67,8 +65,7 @@ func TestFaultS19_WrongAddress(t *testing.T) {
 
 // TestFaultS3_RightsAreTakenAway: from who has the store open. He is told what is missing, and goes on when he has it.
 func TestFaultS3_RightsAreTakenAway(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	u, err := url.Parse(o.URL)
 	require.NoError(t, err)

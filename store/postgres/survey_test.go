@@ -82,8 +82,7 @@ func TestSurveyOfASoundStore(t *testing.T) {
 
 // TestSurveyOfSettings: each that weakens a promise is named.
 func TestSurveyOfSettings(t *testing.T) {
-	server := pgtest.Own(t, "fsync = off", "full_page_writes = off", "synchronous_commit = off")
-	o := options(t, server)
+	server, o := own(t, "fsync = off", "full_page_writes = off", "synchronous_commit = off")
 	found := examined(t, o)
 	requireFound(t, found, "fsync", doctor.Fail, "fsync is off")
 	requireFound(t, found, "whole pages", doctor.Warn, "full_page_writes is off")
@@ -98,8 +97,7 @@ func TestSurveyOfSettings(t *testing.T) {
 
 // TestSchemaThatIsThereIsUsed: to make tables in it takes no right to make one, as the doctor says.
 func TestSchemaThatIsThereIsUsed(t *testing.T) {
-	server := pgtest.Own(t)
-	o := options(t, server)
+	server, o := own(t)
 	server.Run(t, o.URL, "CREATE ROLE guest LOGIN")
 	server.Run(t, o.URL, "CREATE SCHEMA waybill")
 	server.Run(t, o.URL, "GRANT USAGE, CREATE ON SCHEMA waybill TO guest")
@@ -120,8 +118,7 @@ func as(t *testing.T, text, user string) string {
 
 // TestSurveyOfRights: it is said what the user may not do, before a call finds out.
 func TestSurveyOfRights(t *testing.T) {
-	server := pgtest.Own(t)
-	o := options(t, server)
+	server, o := own(t)
 	server.Run(t, o.URL, "CREATE ROLE guest LOGIN")
 	owner := o.URL
 	o.URL = as(t, owner, "guest")
@@ -140,8 +137,7 @@ func TestSurveyOfRights(t *testing.T) {
 
 // TestSurveyOfFaults: a server that is away, a database of another encoding, newer tables, and rows that nobody wrote.
 func TestSurveyOfFaults(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	server.Run(t, o.URL, "UPDATE waybill.events SET data = 'forged'")
 	requireFound(t, examined(t, o), "database", doctor.Fail, "event")

@@ -26,8 +26,7 @@ func TestSurveyBehindAPooler(t *testing.T) {
 
 // TestSurveyOfAStandby: it can be read and not written.
 func TestSurveyOfAStandby(t *testing.T) {
-	server := pgtest.Own(t)
-	o := options(t, server)
+	server, o := own(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	require.NoError(t, server.BecomeStandby())
 	found := examined(t, o)

@@ -47,8 +47,7 @@ func TestTablesAreMadeOnce(t *testing.T) {
 // TestFaultS6_TablesAreBroughtUpUnderUs: by a newer waybill, while this one is at work. It reads on, and writes no more,
 // not even what it was about to.
 func TestFaultS6_TablesAreBroughtUpUnderUs(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s, other := open(t, o), open(t, o)
 	changed := make(chan error, 1)
 	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
@@ -70,8 +69,7 @@ func TestFaultS6_TablesAreBroughtUpUnderUs(t *testing.T) {
 
 // TestFaultS7_HolderIsNamed: who waits in vain is told which server process has the workspace, and of whom.
 func TestFaultS7_HolderIsNamed(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	s := open(t, o.Waiting(50*time.Millisecond))
 	holder := server.Connect(t, o.URL+"&application_name=psql%20of%20Ann")
@@ -95,8 +93,7 @@ func TestFaultS11_WorkspaceIsRemoved(t *testing.T) {
 		"with its schema, and was begun": "begin",
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := pgtest.Shared(t)
-			o := options(t, server)
+			server, o := shared(t)
 			s := open(t, o)
 			require.NoError(t, s.Update(t.Context(), appendOne))
 			number := server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
@@ -122,8 +119,7 @@ func TestFaultS11_WorkspaceIsRemoved(t *testing.T) {
 // TestFaultS17_StoreDoesNotGrow: what is pruned makes room for what comes, and nothing grows with the number of commits.
 func TestFaultS17_StoreDoesNotGrow(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	s := open(t, o.Mute()) // a transaction beside a VACUUM keeps dead rows alive
 	server.Run(t, o.URL, "ALTER TABLE waybill.events SET (autovacuum_enabled = off)")
 	round := func() int64 {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/store"
-	"waybill/store/postgres/pgtest"
 )
 
 // TestWholeStoresHaveLongerTimeoutsAtTheServer: a call about a whole store is ended by nobody, neither while a statement
@@ -16,8 +15,7 @@ import (
 func TestWholeStoresHaveLongerTimeoutsAtTheServer(t *testing.T) {
 	t.Parallel()
 	const limit = 500 * time.Millisecond
-	server := pgtest.Shared(t)
-	o := options(t, server)
+	server, o := shared(t)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	o.Whole = soon
 	s := open(t, o)

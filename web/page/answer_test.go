@@ -1,11 +1,17 @@
 package page_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
 )
 
 // reading opens the page at a task of the inbox, with the focus in the reply box.
@@ -16,6 +22,23 @@ func (b *browser) reading(h *harness, id string) *tab {
 	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
 	p.focus("#reply")
 	return p
+}
+
+// asked returns a page of a harness of its own at a task that asks, with the focus in the reply box.
+func asked(t *testing.T, description, question string) (h *harness, id string, p *tab) {
+	t.Helper()
+	t.Parallel()
+	h = newHarness(t)
+	id = h.asks(description, question)
+	return h, id, newBrowser(t).reading(h, id)
+}
+
+// opened returns a page of a harness of its own at a place.
+func opened(t *testing.T, place string) (h *harness, p *tab) {
+	t.Helper()
+	t.Parallel()
+	h = newHarness(t)
+	return h, newBrowser(t).at(h, place)
 }
 
 // asksNext has somebody else answer a task, and has the task ask something else.
@@ -34,17 +57,20 @@ func (h *harness) loses(at string) {
 	}))
 }
 
-// holds holds back whatever comes at a path, until the returned function is called; came is closed with the first.
-func (h *harness) holds(at string) (came <-chan struct{}, release func()) {
-	first, hold := make(chan struct{}, 1), make(chan struct{})
+// holds holds back what comes at a path with the words in its body, until the returned function is called; came is closed
+// with the first.
+func (h *harness) holds(at, words string) (came <-chan struct{}, release func()) {
+	first, hold := make(chan struct{}), make(chan struct{})
+	arrives := sync.OnceFunc(func() { close(first) })
 	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case first <- struct{}{}:
-		default:
-		}
-		select {
-		case <-hold:
-		case <-r.Context().Done():
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if strings.Contains(string(body), words) {
+			arrives()
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
 		}
 		h.inner.ServeHTTP(w, r)
 	}))
@@ -56,131 +82,49 @@ func (h *harness) holds(at string) (came <-chan struct{}, release func()) {
 
 const inTheBox = `document.querySelector("#reply").value`
 
-// TestTypedOnWhileSendingIsNeitherSentNorLost: what is sent is what was there when Enter was pressed, however long it
-// takes. What is typed behind it stays, and is said not to have been sent.
+// TestTypedOnWhileSendingIsNeitherSentNorLost: what is sent is what was there when Enter was pressed. What is typed
+// behind it stays, is said not to have been sent, and outlives a reload. The answer whose own answer was lost is found then.
 func TestTypedOnWhileSendingIsNeitherSentNorLost(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	for name, at := range map[string]string{"while it asks": "GET /api/tasks/", "while it sends": "POST /api/tasks/"} {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			id := h.asks("Move the gate", "Delete the old one?")
-			p := b.reading(h, id)
-			p.write("yes")
-			if at += id; at[0] == 'P' {
-				at += "/reply"
-			}
-			came, release := h.holds(at)
-			p.press("Enter")
-			<-came
-			p.write(", but delete nothing yet")
-			release()
-			p.sees("was taken. What you typed behind it was not sent and is kept.")
-			require.Equal(t, []string{"yes"}, h.replies(id))
-			require.Equal(t, "yes, but delete nothing yet", p.look(inTheBox))
-			require.Equal(t, "reply", p.look(`document.activeElement.id`), "the focus went away from somebody who types")
-			p.run(reload())
-			p.sees("was taken. What you typed behind it was not sent and is kept.")
-			require.Equal(t, "yes, but delete nothing yet", p.look(inTheBox), "a reload has lost it")
-		})
-	}
-}
-
-// TestDraftOfAnOlderQuestionIsNotSentToANewOne: a text was written, and left; somebody else answered, and the task asks
-// something else. The text is not sent before the person has said that it is for this question.
-func TestDraftOfAnOlderQuestionIsNotSentToANewOne(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Delete the old database?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Delete the old one?")
 	p.write("yes")
-	p.look(`location.hash = "#/status"`)
-	p.sees("This process")
-	h.asksNext(id, "no", "Bob", "Delete the new database?")
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.sees("You wrote this when it asked: Delete the old database?")
-	p.sees("Answered by Bob: no")
-	p.focus("#reply")
+	came, release := h.holds("POST /api/tasks/"+id+"/reply", "")
 	p.press("Enter")
-	p.sees("Not sent: you wrote this text for another question.")
-	p.write("!")
-	p.press("Enter")
-	require.Equal(t, 0, h.keys(), "it was sent to a question that it was not written for")
-	p.button("Answer this question instead")
-	p.until(`document.activeElement.id === "reply"`)
-	p.press("Enter")
-	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, []string{"no", "yes!"}, h.replies(id))
-}
-
-// TestAnswerThatArrivedIsNotSaidToHaveBeenLost: the answer was taken, and the connection broke before that was said.
-// The page finds it among the answers of the task, also after it was loaded again, or by sending it again.
-func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	for name, then := range map[string]func(p *tab){
-		"and is found":                nil,
-		"and is found after a reload": func(p *tab) { p.run(reload()) },
-		"and is sent again":           func(p *tab) { p.press("Enter") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			id := h.asks("Move the gate", "Where to?")
-			p := b.reading(h, id)
-			p.write("To the street.")
-			if then != nil {
-				p.button("Pause")
-				p.focus("#reply")
-			}
-			h.loses("POST /api/tasks/" + id + "/reply")
-			p.press("Enter")
-			if then != nil {
-				p.sees("waybill could not find out whether the answer arrived.")
-				h.instead("POST /api/tasks/"+id+"/reply", nil)
-				then(p)
-			}
-			p.sees("Your answer was taken.")
-			p.until(`document.querySelector("#reply") === null`)
-			p.lacks("Answered by")
-			p.lacks("not sent")
-			require.Equal(t, []string{"To the street."}, h.replies(id))
-			require.Equal(t, 1, h.keys())
-		})
+	<-came
+	p.write(", but delete nothing yet")
+	release()
+	p.sees("was taken.")
+	require.Equal(t, "reply", p.look(`document.activeElement.id`), "the focus went away from somebody who types")
+	for range 2 {
+		p.sees("was taken. What you typed behind it was not sent and is kept.")
+		require.Equal(t, "yes, but delete nothing yet", p.look(inTheBox))
+		p.run(reload())
 	}
-}
+	require.Equal(t, []string{"yes"}, h.replies(id))
 
-// TestSameWordToTheNextQuestionIsAnotherAnswer: the first was taken, and nobody learned of it; the task goes on and
-// asks again, and is given the same word.
-func TestSameWordToTheNextQuestionIsAnotherAnswer(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Go on?")
-	p := newBrowser(t).reading(h, id)
-	at := "POST /api/tasks/" + id + "/reply"
-	p.write("yes")
-	h.loses(at)
-	p.press("Enter")
-	p.until(`document.querySelector("#reply") === null`)
-	h.instead(at, nil)
 	require.Equal(t, id, h.claim())
-	h.finish(id, "awaiting_response", map[string]any{"question": "And now, go on?"})
-	p.sees("And now, go on?")
+	second := h.asks("Move the fence", "Where to?")
+	p.look(`location.hash = "#/inbox/" + ` + quoted(second))
+	p.until(`document.querySelector("#reply")?.value === ""`)
 	p.focus("#reply")
-	require.Equal(t, "", p.look(inTheBox))
-	p.write("yes")
+	p.write("To the street.")
+	p.button("Pause")
+	p.focus("#reply")
+	h.loses("POST /api/tasks/" + second + "/reply")
 	p.press("Enter")
+	p.sees("waybill could not find out whether the answer arrived.")
+	h.instead("POST /api/tasks/"+second+"/reply", nil)
+	p.run(reload())
+	p.sees("Your answer was taken.")
 	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, []string{"yes", "yes"}, h.replies(id))
+	p.lacks("Answered by")
+	require.Equal(t, []string{"To the street."}, h.replies(second))
 	require.Equal(t, 2, h.keys())
 }
 
 // TestFocusedReplyBoxStays: somebody else answers while the box has the focus and nothing is typed in it yet.
 // What is typed then must not become commands.
 func TestFocusedReplyBoxStays(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	h.call("reply", map[string]any{"task_id": id, "reply": "Nowhere.", "by": "Bob"})
 	p.sees("Answered by Bob: Nowhere.")
 	p.lacks("is kept")
@@ -195,10 +139,7 @@ func TestFocusedReplyBoxStays(t *testing.T) {
 // TestDiscardConfirmsAndMovesFocusToTitle: a text is not destroyed by one press, and whoever discards it is at the
 // title of the task then.
 func TestDiscardConfirmsAndMovesFocusToTitle(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	p.write("To the street.")
 	h.call("reply", map[string]any{"task_id": id, "reply": "Nowhere."})
 	p.button("Discard")
@@ -216,10 +157,7 @@ func TestDiscardConfirmsAndMovesFocusToTitle(t *testing.T) {
 
 // TestFocusOfAButtonThatGoesIsNotLost: a button has the focus, and goes because of what it did, or of what happened.
 func TestFocusOfAButtonThatGoesIsNotLost(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	p.write("To the street.")
 	p.focus(".reply [type=submit]")
 	h.asksNext(id, "Nowhere.", "Bob", "Why?")
@@ -283,19 +221,24 @@ func TestReplyBoxIsAccessible(t *testing.T) {
 	p.press("Enter")
 	p.sees("waybill could not find out whether the answer arrived.")
 	check("unknown")
-	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusInsufficientStorage)
-		_, _ = w.Write([]byte(`{"error":{"message":"the disk is full","data":{"code":"STORE_FULL","outcome":"not_applied","hint":"make room"}}}`))
-	}))
+	h.instead(at, refusal(http.StatusInsufficientStorage, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")))
 	p.focus("#reply")
 	p.press("Enter")
-	p.sees("the disk is full")
+	for _, said := range []string{"the disk is full", "make room", "STORE_FULL"} {
+		p.sees(said)
+	}
+	require.Equal(t, "To the street.", p.look(inTheBox))
 	check("refused")
 	h.instead(at, nil)
 	h.asksNext(id, "To the hill.", "Bob", "Which hill?")
 	p.sees("Answer this question instead")
+	p.sees("You wrote this when it asked: Where to?")
+	p.sees("Answered by Bob: To the hill.")
 	check("changed")
+	p.focus("#reply")
+	p.press("Enter")
+	p.sees("Not sent: you wrote this text for another question.")
+	require.Equal(t, []string{"To the hill."}, h.replies(id))
 	h.call("reply", map[string]any{"task_id": id, "reply": "That one."})
 	p.until(`document.querySelector("#reply").readOnly`)
 	check("late")

@@ -6,24 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
-	"waybill/schema/codec"
 )
-
-// says answers with what a JSON text can say.
-func says(w http.ResponseWriter, status int, what any) {
-	body, err := codec.Encode(what)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
-}
 
 // answered returns a task with the texts as its answers.
 func (h *harness) answered(texts []string) string {
@@ -67,11 +53,7 @@ func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
 	all := strings.Join(hostile(t), "\n\n")
 	tasks = append(tasks, h.asks("all", all+"\n\n[a](https://example.invalid/a) ![b](http://example.invalid/b.png) <c@example.invalid> https://example.invalid/d"))
 
-	p := newBrowser(t).tab()
-	p.run(tell(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
-	}), tell(cdppage.Enable, cdppage.EnableParams{}))
-	p.open(h.link())
+	p := newBrowser(t).guarded(h)
 	p.look(`location.hash = ` + quoted("#/tasks/"+tasks[0]))
 	p.formatted()
 	for i, task := range tasks {
@@ -81,9 +63,7 @@ func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
 		if i < len(tasks)-1 {
 			require.InDelta(t, min(together, len(hostile(t))-i*together), p.look(`document.querySelectorAll(".replies .nodes").length`), 0, "some texts are not there")
 		}
-		require.Nil(t, p.look(`window.broken`), "something ran at %s", task)
-		require.Equal(t, []any{}, p.look(`window.refused`), "something was tried at %s", task)
-		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("main :is(script, iframe, object, embed, form:not(.reply), base, meta, img, video, audio, math, foreignObject, link, style)")].map((e) => e.outerHTML)`))
+		p.harmless(task)
 		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll(".nodes *")].filter((e) => [...e.attributes].some((a) => /^on|^style$|^id$|^name$|src|action/i.test(a.name))).map((e) => e.outerHTML)`))
 		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((to) => !to.startsWith("#") && !/^(https?:\/\/|mailto:)/.test(to))`))
 		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll(".nodes a[href]")].filter((a) => a.target !== "_blank" || a.rel !== "noopener noreferrer" || !a.title || !a.querySelector(".host")).map((a) => a.outerHTML)`))
@@ -113,15 +93,7 @@ func TestFormattedTextIsAccessible(t *testing.T) {
 	p.formatted()
 	p.until(`document.querySelector(".question .nodes table") !== null`)
 	p.look(`document.querySelectorAll(".block").forEach((b) => (b.style.maxHeight = "none"))`) // so that all of it is looked at
-	for _, theme := range []string{"light", "dark"} {
-		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
-		p.accessible(theme + " formatted")
-		p.picture("formatted-" + theme)
-	}
-	p.size(320, 640)
-	p.narrow("formatted")
-	p.accessible("narrow formatted")
-	p.picture("formatted-narrow")
+	p.openToAll("formatted")
 	require.Equal(t, []any{"What", "Where"}, p.look(`[...document.querySelectorAll(".nodes th")].map((e) => e.innerText)`))
 }
 
@@ -179,7 +151,7 @@ func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	var asked atomic.Int32
 	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
-		says(w, http.StatusServiceUnavailable, map[string]*schema.Error{"error": schema.NewError(schema.ShuttingDown, "waybill is on its way out")})
+		refusal(http.StatusServiceUnavailable, schema.NewError(schema.ShuttingDown, "waybill is on its way out")).ServeHTTP(w, nil)
 	}))
 	p.look(`location.hash = ` + quoted("#/inbox/"+short))
 	p.sees("It cannot be formatted: waybill is on its way out.")

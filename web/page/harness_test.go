@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,11 +247,16 @@ func (h *harness) instead(at string, handler http.Handler) {
 // refusal answers with an error, whatever is asked.
 func refusal(status int, fault *schema.Error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		text, _ := codec.Encode(map[string]*schema.Error{"error": fault}) // it has no text but the test's
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write(text)
+		says(w, status, map[string]*schema.Error{"error": fault})
 	})
+}
+
+// says answers with what a JSON text can say.
+func says(w http.ResponseWriter, status int, what any) {
+	body, _ := codec.Encode(what) // it has no text but the test's
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
 }
 
 // link returns an address with a fresh one-time code, as a person would be given one.
@@ -379,22 +383,6 @@ func (h *harness) write(name, text string) {
 	path := filepath.Join(h.dir, filepath.FromSlash(name))
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(h.t, os.WriteFile(path, []byte(text), 0o644))
-}
-
-// between holds a request at a path back whose body has the words, until hold is closed; asked is closed when it came.
-func (h *harness) between(at, words string, asked, hold chan struct{}) {
-	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if strings.Contains(string(body), words) {
-			close(asked)
-			select {
-			case <-hold:
-			case <-r.Context().Done():
-			}
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		h.inner.ServeHTTP(w, r)
-	}))
 }
 
 // asked returns how often a path was asked for.

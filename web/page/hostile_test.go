@@ -26,6 +26,24 @@ func hostile(t *testing.T) []string {
 	return texts
 }
 
+// guarded opens a tab that notes what the policy of the page refused.
+func (b *browser) guarded(h *harness) *tab {
+	p := b.tab()
+	p.run(tell(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
+	}), tell(cdppage.Enable, cdppage.EnableParams{}))
+	p.open(h.link())
+	return p
+}
+
+// harmless asserts that nothing that was written ran, or was tried, or became an element of its own.
+func (p *tab) harmless(at string) {
+	p.t.Helper()
+	require.Nil(p.t, p.look(`window.broken`), "something ran at %s", at)
+	require.Equal(p.t, []any{}, p.look(`window.refused`), "something was tried at %s", at)
+	require.Equal(p.t, []any{}, p.look(`[...document.querySelectorAll("main :is(script, iframe, object, embed, form:not(.reply), base, meta, img, video, audio, math, foreignObject, link, style)")].map((e) => e.outerHTML)`))
+}
+
 // TestFaultW7_TextOfOthersStaysText: what agents, plans and people have written is shown letter for letter, runs
 // nowhere, and asks nobody for anything.
 func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
@@ -51,11 +69,7 @@ func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
 	run := h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "1"})["run"].(map[string]any)["run_id"].(string)
 	h.call("ingest_output", map[string]any{"run_id": run, "role": "worker", "output": "role: worker\ntask_id: 1\nstatus: gaps\nissues: " + strings.ReplaceAll(all, "\n", " ") + "\n"})
 
-	p := newBrowser(t).tab()
-	p.run(tell(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
-	}), tell(cdppage.Enable, cdppage.EnableParams{}))
-	p.open(h.link())
+	p := newBrowser(t).guarded(h)
 	instruction := h.call("list_instructions", nil)["items"].([]any)[0].(map[string]any)["instruction_id"].(string)
 	for _, at := range []string{
 		"#/inbox/" + asking, "#/tasks/" + failed, "#/tasks/" + answered, "#/instructions/" + instruction, "#/plans/tasks.md/1", "#/runs/" + run, "#/notices", "#/status",
@@ -68,9 +82,7 @@ func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
 			p.button("Preview")
 			p.sees("untrusted")
 		}
-		require.Nil(t, p.look(`window.broken`), "something ran at %s", at)
-		require.Equal(t, []any{}, p.look(`window.refused`), "something was tried at %s", at)
-		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("main :is(script, iframe, object, embed, form:not(.reply), base, meta, img, video, audio, math, foreignObject, link, style)")].map((e) => e.outerHTML)`))
+		p.harmless(at)
 		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((to) => !to.startsWith("#"))`), "a link leads away at %s", at)
 		require.Equal(t, true, p.look(`!/example/.test(location.host) && document.title.includes("waybill")`))
 	}
@@ -107,13 +119,8 @@ func TestFaultW4_WithoutTokenNothingIsShown(t *testing.T) {
 		p.sees("This page is not signed in")
 		require.NotContains(t, p.text("body"), "Secret")
 		require.NotContains(t, p.look(`location.href`), "code-", "the code is still in the address")
-		p.size(320, 640)
-		p.narrow("signed out")
 		p.inspectable()
-		for _, theme := range []string{"light", "dark"} {
-			p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
-			p.accessible("signed out, " + theme)
-		}
+		p.openToAll("signed out")
 	}
 	require.Equal(t, []any{}, first.look(`[...Object.keys(localStorage)].filter((k) => k.includes("token"))`), "the token outlives its tab")
 }

@@ -110,43 +110,10 @@ func TestWhatCouldNotBeReadIsReadAgain(t *testing.T) {
 	p.lacks("the list is busy")
 }
 
-// TestSlowReadingsNeitherPileUpNorStarve: with every event a reading began anew, and made the one under way void; under
-// a steady stream of events nothing was ever shown, and one request after the other waited.
-func TestSlowReadingsNeitherPileUpNorStarve(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	h.write("tasks.md", "- [ ] 1. One\n- [ ] 2. Two\n")
-	p := newBrowser(t).at(h, "#/inbox")
-	come, let := make(chan struct{}, 100), make(chan struct{}, 100)
-	h.instead("GET /api/plans", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		come <- struct{}{}
-		select {
-		case <-let:
-		case <-r.Context().Done():
-		}
-		h.inner.ServeHTTP(w, r)
-	}))
-	p.look(`location.hash = "#/plans"`)
-	<-come
-	for range 3 { // each is told on its own, as the counts show that are read along
-		n := h.asked("GET /api/status")
-		h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "1", "resume": "new"})
-		p.until(fmt.Sprintf(`performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/api/status")).length > %d`, n))
-	}
-	require.Equal(t, 1, h.asked("GET /api/plans"), "a reading began while another one was under way")
-	let <- struct{}{}
-	p.until(`document.querySelectorAll(".sheet .row").length === 1`) // though it is read again by now
-	<-come
-	require.Equal(t, 2, h.asked("GET /api/plans"))
-	let <- struct{}{}
-}
-
 // TestInboxOfADayShowsWhatWaits: whoever comes back after sixty answered questions found sixty struck out rows, and not
 // the one that waits.
 func TestInboxOfADayShowsWhatWaits(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	p := newBrowser(t).at(h, "#/inbox")
+	h, p := opened(t, "#/inbox")
 	const answered = 60
 	ids := make([]string, 0, answered)
 	for i := range answered {
@@ -159,21 +126,10 @@ func TestInboxOfADayShowsWhatWaits(t *testing.T) {
 	for range ids {
 		h.finish(h.claim(), "completed", nil)
 	}
-	first := h.asks("The one that waits", "Now?")
+	h.asks("The one that waits", "Now?")
 	p.sees("The one that waits")
 	p.until(`document.querySelector(".rows-end").innerText.trim() === "1 question"`)
 	require.InDelta(t, 1, p.look(`document.querySelectorAll(".row").length`), 0)
-	// Under the hand of somebody nothing is taken away.
-	h.asks("The next", "And now?")
-	p.sees("The next")
-	p.focus(`.row[data-row="1"] a`)
-	h.call("reply", map[string]any{"task_id": first, "reply": "x"})
-	p.until(`document.querySelector('.row[data-row="0"]').classList.contains("left")`)
-	p.sees("1 question")
-	require.Contains(t, p.text(`.row[data-row="1"]`), "The next", "a row has moved under the focus")
-	p.look(`document.activeElement.blur()`)
-	p.lacks("The one that waits")
-	p.until(`document.querySelectorAll(".row").length === 1`)
 }
 
 // TestSignedOutTabSaysSo: a tab whose token is refused obeyed what another one told, said that it was live, and took
@@ -238,9 +194,7 @@ func TestFocusGoesAlongOnANarrowPage(t *testing.T) {
 
 // TestScreenReaderAnnouncements: whoever cannot see the page was not told of new questions, nor that the connection broke.
 func TestScreenReaderAnnouncements(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	p := newBrowser(t).at(h, "#/status")
+	h, p := opened(t, "#/status")
 	p.sees("This process")
 	p.listens()
 	h.asks("Move the gate", "Where to?")
@@ -273,26 +227,6 @@ func TestIdlePageHasNoAnimationsOrReads(t *testing.T) {
 	require.Equal(t, asked, h.asked("GET /api/tasks"), "a list that nobody sees was read")
 	p.hide(false)
 	p.sees("2 new ones")
-}
-
-// TestRefusedStreamShowsReason: whoever was refused as one too many was told that waybill is not there, and a page
-// that was paused did not tell that it had lost the connection.
-func TestRefusedStreamShowsReason(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	h.instead("GET /api/events", busy("32 streams are open"))
-	p := newBrowser(t).tab()
-	p.run(navigate(h.link()))
-	p.sees("32 streams are open")
-	require.NotContains(t, p.text("body"), "not there any more")
-	h.instead("GET /api/events", nil)
-	p.button("Try again")
-	p.until(`document.querySelector("[data-link=live]") !== null`)
-	p.lacks("32 streams are open")
-	p.button("Pause")
-	p.until(`document.querySelector("[data-link=paused]") !== null`)
-	h.shut()
-	p.until(`document.querySelector(".link").innerText.includes("paused, reconnecting")`)
 }
 
 // TestNothingLeaksFromOneThingToAnother: the refusal of one item stood under the next, and the prompt of one role under

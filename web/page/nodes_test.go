@@ -10,9 +10,7 @@ import (
 // TestNodesAreDrawnFromAList: of text that the server has read as a tree, only what is on the list of kinds becomes an
 // element, whatever else the tree says.
 func TestNodesAreDrawnFromAList(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	p := newBrowser(t).at(h, "")
+	h, p := opened(t, "")
 	result := api.Build(options(t, "test/nodes.entry.tsx"))
 	require.Empty(t, result.Errors)
 	p.look("(() => { " + string(result.OutputFiles[0].Contents) + "; return 1; })()")

@@ -8,16 +8,13 @@ import (
 
 	"waybill/schema"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
 // TestReplyContinuesTheTask: a question appears in the inbox by itself, a person answers, and the task goes on.
 func TestReplyContinuesTheTask(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	p := newBrowser(t).at(h, "")
+	h, p := opened(t, "")
 	p.sees("Nothing waits for you.")
 	require.Equal(t, "", p.look(`location.hash`), "the code is still in the address")
 
@@ -48,10 +45,7 @@ func TestReplyContinuesTheTask(t *testing.T) {
 
 // TestReplyBoxGrowsAndKeepsLines: Shift+Enter begins a line, the box grows with its text, and then it scrolls.
 func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	height := func() float64 {
 		return p.look(`document.querySelector("#reply").getBoundingClientRect().height`).(float64)
 	}
@@ -60,7 +54,10 @@ func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
 	p.press("Enter", chromedp.ModifierShift)
 	p.write("two")
 	require.Equal(t, "one\ntwo", p.look(`document.querySelector("#reply").value`))
-	require.Equal(t, "AWAITING_RESPONSE", h.status(id), "Shift+Enter has sent")
+	// While an input method composes, Enter chooses a word.
+	p.look(`document.querySelector("#reply").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))`)
+	require.Equal(t, "AWAITING_RESPONSE", h.status(id), "it was sent")
+	require.Equal(t, 0, h.keys())
 	two := height()
 	require.Greater(t, two, one)
 	for range 30 {
@@ -73,24 +70,6 @@ func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
 	}
 	require.InDelta(t, full, height(), 1, "it grows without end")
 	require.Equal(t, true, p.look(`(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector("#reply"))`))
-}
-
-// TestComposingNeverSends: while an input method composes, Enter chooses a word. The text is sent by the Enter after it.
-func TestComposingNeverSends(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Name the bell", "鐘の名前は？")
-	p := newBrowser(t).reading(h, id)
-	p.run(tell(input.ImeSetComposition, input.ImeSetCompositionParams{Text: "かね", SelectionStart: 2, SelectionEnd: 2}))
-	// What a browser returns a page for Enter in the middle of composing: the key code says so, too.
-	p.run(tell(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter", WindowsVirtualKeyCode: 229}))
-	p.look(`document.querySelector("#reply").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))`)
-	require.Equal(t, 0, h.keys(), "it was sent while it was composed")
-	require.Equal(t, "かね", p.look(`document.querySelector("#reply").value`))
-	p.write("鐘")
-	p.press("Enter")
-	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, []string{"鐘"}, h.replies(id))
 }
 
 // TestFirstAnswerWinsInTwoTabs: of two people who answer at once one is told who was faster, and keeps the text.
@@ -111,13 +90,12 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	ada.write("To the street.")
 	bob.write("To the garden.")
 	// Bob's page has asked for the status and found that the task waits; then Ada is faster.
-	hold, asked := make(chan struct{}), make(chan struct{})
-	h.between("POST /api/tasks/"+id+"/reply", "To the garden.", asked, hold)
+	came, release := h.holds("POST /api/tasks/"+id+"/reply", "To the garden.")
 	bob.press("Enter")
-	<-asked
+	<-came
 	ada.press("Enter")
 	ada.until(`document.querySelector("#reply") === null`)
-	close(hold)
+	release()
 	bob.sees("Answered by Ada: ")
 	bob.sees("To the street.")
 	require.Equal(t, "To the garden.", bob.look(`document.querySelector("#reply").value`), "the draft is lost")
@@ -128,29 +106,9 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.until(`document.querySelector("#reply") === null`)
 }
 
-// TestAnswerGivenElsewhereIsSeen: the status is asked for before anything is sent, so what a paused page shows as
-// waiting is not answered a second time.
-func TestAnswerGivenElsewhereIsSeen(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
-	p.write("Nowhere.")
-	p.button("Pause")
-	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill.", "by": "Bob"})
-	p.focus("#reply")
-	p.press("Enter")
-	p.sees("Answered by Bob: ")
-	require.Equal(t, 0, h.keys(), "it was sent all the same")
-	require.Equal(t, "Nowhere.", p.look(`document.querySelector("#reply").value`))
-}
-
 // TestQuestionThatChangedIsSaid: an answer is to the question that was read.
 func TestQuestionThatChangedIsSaid(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	p.write("To the street.")
 	p.button("Pause")
 	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill."})
@@ -171,10 +129,7 @@ func TestQuestionThatChangedIsSaid(t *testing.T) {
 
 // TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill could not be reached for a while.
 func TestDraftOutlivesTheServer(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	p.write("To the")
 	p.run(chromedp.Reload())
 	p.until(`document.querySelector("#reply")?.value === "To the"`)
@@ -198,10 +153,7 @@ func TestDraftOutlivesTheServer(t *testing.T) {
 // TestTabIsLetInAgainWithItsDraft: a tab whose token is refused says so, takes neither the focus nor the draft, and is
 // let in by an address that waybill ui prints.
 func TestTabIsLetInAgainWithItsDraft(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
+	h, id, p := asked(t, "Move the gate", "Where to?")
 	p.write("To the street.")
 	refused := []string{"GET /api/events", "GET /api/tasks/" + id, "POST /api/tasks/" + id + "/reply"}
 	for _, at := range refused {
@@ -240,10 +192,7 @@ func TestTabIsLetInAgainWithItsDraft(t *testing.T) {
 
 // TestEventsLeaveTheTypistAlone: whatever happens meanwhile, the text, the caret, the focus and the scroll stay.
 func TestEventsLeaveTheTypistAlone(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?\n"+strings.Repeat("And why?\n", 60))
-	p := newBrowser(t).reading(h, id)
+	h, _, p := asked(t, "Move the gate", "Where to?\n"+strings.Repeat("And why?\n", 60))
 	p.write("To the street, I think.")
 	p.look(`(document.querySelector("#reply").setSelectionRange(3, 6), document.querySelector(".detail-pane").scrollTop = 120)`)
 	state := `(({ value, selectionStart, selectionEnd }) => [value, selectionStart, selectionEnd, document.activeElement.id,

@@ -1,6 +1,10 @@
 package page_test
 
-import "github.com/stretchr/testify/require"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // A town is the content of a store after busy hours: things of every kind and in every state.
 type town struct {
@@ -24,6 +28,14 @@ const plan = `# A town clock
   - _Depends: 2_
 - [ ]* 4. Gild the hands
 `
+
+// settled returns a harness whose store is filled.
+func settled(t *testing.T) (*harness, town) {
+	t.Helper()
+	t.Parallel()
+	h := newHarness(t)
+	return h, h.settle()
+}
 
 // settle fills the store.
 func (h *harness) settle() town {

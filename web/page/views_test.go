@@ -36,9 +36,7 @@ func sights(w town) []sight {
 // TestEveryViewShowsItsThings goes everywhere, in both colours and on a narrow page. Everywhere can be read what is to
 // be read, nobody is kept out as far as a program can tell, and nothing has to be scrolled sideways.
 func TestEveryViewShowsItsThings(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).at(h, "")
 	p.inspectable()
 	for _, theme := range []string{"light", "dark"} {

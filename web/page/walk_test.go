@@ -3,21 +3,16 @@ package page_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/schema"
 )
 
 // TestKeysWalkThePage: everything that matters can be reached without a mouse, and single keys count only where no
 // text is typed.
 func TestKeysWalkThePage(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).at(h, "")
 	p.sees("Name the bell")
 	p.press("j")
@@ -71,9 +66,7 @@ func TestKeysWalkThePage(t *testing.T) {
 
 // TestThemeIsChosenAndKept: colours follow the system until somebody chooses, and then the choice.
 func TestThemeIsChosenAndKept(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	p := newBrowser(t).at(h, "")
+	h, p := opened(t, "")
 	ground := `getComputedStyle(document.body).backgroundColor`
 	require.Equal(t, "rgb(251, 251, 249)", p.look(ground))
 	p.prefer("prefers-color-scheme", "dark")
@@ -93,9 +86,7 @@ func TestThemeIsChosenAndKept(t *testing.T) {
 
 // TestActionsDoWhatTheySay: each asks where it should, does it, and the page shows what came of it.
 func TestActionsDoWhatTheySay(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).at(h, "#/tasks/"+w.failed)
 	p.button("Retry")
 	p.until(`document.querySelector(".under .state").innerText.includes("queued")`)
@@ -133,34 +124,6 @@ func TestActionsDoWhatTheySay(t *testing.T) {
 	p.until(`document.querySelector("dialog") !== null`)
 	p.click(`dialog button.primary`)
 	p.sees("No notices are open.")
-}
-
-// TestRefusalIsShownInItsWords: what the server says is wrong is what the person reads.
-func TestRefusalIsShownInItsWords(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).at(h, "")
-	h.instead("POST /api/tasks/"+id+"/reply", refusal(http.StatusInsufficientStorage, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")))
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
-	p.write("To the street.")
-	p.press("Enter")
-	p.sees("the disk is full")
-	p.sees("make room")
-	p.sees("STORE_FULL")
-	require.Equal(t, "To the street.", p.look(`document.querySelector("#reply").value`))
-	h.instead("GET /api/plans", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadGateway)
-		_, _ = w.Write([]byte("<h1>502</h1>"))
-	}))
-	p.look(`location.hash = "#/plans"`)
-	p.sees("waybill does not answer")
-	h.instead("GET /api/plans", nil)
-	p.button("Try again")
-	p.sees("There is no plan here.")
-	p.look(`location.hash = "#/tasks/tsk_none"`)
-	p.sees("TASK_NOT_FOUND")
 }
 
 // TestFaultW14_SevenTabsShareOneStream: a browser holds six connections to one server. With a stream for each tab the
@@ -217,12 +180,11 @@ func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
 	first, second := b.tab(), b.tab()
 	first.open(h.link())
 	second.open(h.link())
-	asked, hold := make(chan struct{}), make(chan struct{})
-	h.between("GET /api/events", "", asked, hold)
+	came, release := h.holds("GET /api/events", "")
 	first.run(navigate("about:blank"))
-	<-asked
+	<-came
 	h.asks("Move the gate", "Where to?")
-	close(hold)
+	release()
 	second.sees("Where to?")
 }
 
@@ -303,9 +265,7 @@ func TestZoom200NeedsNoSidewaysScroll(t *testing.T) {
 // TestReadThatLostItsConnectionIsAskedAgain: a browser on a machine that changed its network breaks off what is under way.
 // The prompt of a run is asked for with a POST, and no browser asks that again by itself.
 func TestReadThatLostItsConnectionIsAskedAgain(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).at(h, "#/runs/"+w.run)
 	at := "POST /api/runs/" + w.run + "/prompt"
 	h.instead(at, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -333,15 +293,9 @@ func brokenOff(w http.ResponseWriter) {
 // TestActionThatGotNoAnswerIsDoneOnce: what was pressed again because nobody knew whether it took effect, takes effect
 // once.
 func TestActionThatGotNoAnswerIsDoneOnce(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).at(h, "#/instructions/"+w.instruction)
-	h.instead("POST /api/instructions", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		lost := httptest.NewRecorder()
-		h.inner.ServeHTTP(lost, r) // it took effect, and the answer was lost
-		panic(http.ErrAbortHandler)
-	}))
+	h.loses("POST /api/instructions")
 	p.button("Queue it again")
 	p.sees("waybill does not answer")
 	h.instead("POST /api/instructions", nil)
