@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -87,35 +86,5 @@ func TestBrowserGetsItsOwnToken(t *testing.T) {
 		asks(h, testToken).requireOK()
 		asks(newHarness(t, setup{}), first).requireError(401, schema.Unauthorized)
 		require.NotContains(t, h.log.String(), first)
-	})
-}
-
-// A link or a file of another origin leads a person to the page, which they then have alone. It is let in nowhere
-// else, and no page can have ours within itself.
-func TestLinkMayOpenOnlyThePage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{page: somePage()})
-		sent := func(path, site, mode, dest string, more ...string) answer {
-			return h.ask("GET", path, "", append(more, "Sec-Fetch-Site: "+site, "Sec-Fetch-Mode: "+mode, "Sec-Fetch-Dest: "+dest)...)
-		}
-		for _, site := range []string{"cross-site", "same-site"} {
-			a := sent("/", site, "navigate", "document", "Authorization")
-			require.Equal(t, 200, a.status)
-			require.Equal(t, "same-origin", a.header.Get("Cross-Origin-Opener-Policy"))
-			require.Equal(t, "DENY", a.header.Get("X-Frame-Options"))
-			for _, path := range []string{"/page.js", "/healthz", "/api/tasks", "/api/events", "/metrics"} {
-				sent(path, site, "navigate", "document").requireError(403, schema.Forbidden)
-			}
-			for _, dest := range []string{"iframe", "frame", "embed", "object", "script", "image", "empty", ""} {
-				sent("/", site, "navigate", dest).requireError(403, schema.Forbidden)
-				sent("/", site, "no-cors", dest).requireError(403, schema.Forbidden)
-			}
-			for _, mode := range []string{"no-cors", "cors", "same-origin", "websocket", ""} {
-				sent("/", site, mode, "document").requireError(403, schema.Forbidden)
-			}
-			sent("/", site, "navigate", "document", "Sec-Fetch-Dest: iframe").requireError(403, schema.Forbidden)
-			sent("/", site, "navigate", "document", "Origin: null").requireError(403, schema.Forbidden)
-			sent("/", site, "navigate", "document", "Host: evil.test").requireError(403, schema.Forbidden)
-		}
 	})
 }

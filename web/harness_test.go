@@ -74,6 +74,18 @@ type environment struct {
 	host       web.Host
 	size, wal  int64         // of the store
 	waited     time.Duration // for another process
+	broken     bool          // the store
+}
+
+// breaks makes a method fail while the store is broken.
+func (o *environment) breaks(start startFunc) startFunc {
+	return func(ctx ctx, params []byte, done func(api.Answer)) {
+		if o.broken {
+			done(api.Answer{Err: schema.NewError(schema.StoreIO, "no disk")})
+			return
+		}
+		start(ctx, params, done)
+	}
 }
 
 // A storeWithSize reports the size and the waits of the environment.

@@ -51,175 +51,77 @@ func values(t testing.TB, text string) map[string]float64 {
 	return all
 }
 
-// An action is a step of the test. The golden file has the samples that it changes.
-type action struct {
-	name    string
-	methods methods
-	do      func(h *harness, o *environment)
-}
-
 const onePlan = "# Plan\n\n- [ ] 1. First\n- [ ] 2. Second\n"
 
-func actions() []action {
-	return slices.Concat(callActions(), taskActions(), instructionActions(), runActions(), environmentActions(), httpActions())
-}
-
-func callActions() []action {
-	broken := false
-	breaks := func(start startFunc) startFunc {
-		return func(ctx ctx, params []byte, done func(api.Answer)) {
-			if broken {
-				done(api.Answer{Err: schema.NewError(schema.StoreIO, "no disk")})
-				return
-			}
-			start(ctx, params, done)
+// happenings are the steps that are no call: what other packages count, and test that they do, and connections.
+var happenings = map[string]func(h *harness, o *environment){
+	"broken": func(_ *harness, o *environment) { o.broken = true },
+	"host": func(_ *harness, o *environment) {
+		o.connection = schema.ConnectionStatus{NotificationsFailed: 2, NotificationsDropped: 3}
+		o.host = web.Host{
+			BytesIn: 10, BytesOut: 20, Refused: map[schema.Code]int64{schema.ParseError: 4}, Responses: 5, LogDropped: 6,
 		}
-	}
-	return []action{
-		{name: "a call", do: func(h *harness, _ *environment) { h.call("ping", `{}`) }},
-		{name: "a call that is not answered yet", do: func(h *harness, _ *environment) {
-			h.begin("dispatch_instructions", `{"wait_ms":500}`)
-		}},
-		{name: "a call that the store fails", methods: methods{"get_status": breaks}, do: func(h *harness, _ *environment) {
-			broken = true
-			h.begin("get_status", `{}`)
-		}},
-		{name: "time", do: func(*harness, *environment) { time.Sleep(3 * time.Second) }},
-	}
+	},
+	"watcher": func(_ *harness, o *environment) {
+		o.watcher, o.seen = schema.WatcherStatus{Mode: "polling", Overflows: 1, Rescans: 2}, 4
+	},
+	"disk": func(_ *harness, o *environment) { o.size, o.wal, o.waited = 100, 60, 20*time.Millisecond },
+	"connection": func(h *harness, _ *environment) {
+		conn := h.connect()
+		h.t.Cleanup(func() { _ = conn.Close() })
+		synctest.Wait()
+	},
+	"stream": func(h *harness, _ *environment) {
+		require.Equal(h.t, http.StatusOK, h.stream(h.t.(*testing.T), "").head.status)
+	},
+	"metrics": func(h *harness, _ *environment) { h.metrics() },
 }
 
-func taskActions() []action {
-	return []action{
-		{name: "a task that asks", do: func(h *harness, _ *environment) {
-			h.taskThatAsks()
-			time.Sleep(4 * time.Second)
-		}},
-		{name: "two replies", do: func(h *harness, _ *environment) {
-			reply := "/api/tasks/" + h.taskThatAsks() + "/reply"
-			h.ask("POST", reply, `{"reply":"oak"}`).requireOK()
-			h.ask("POST", reply, `{"reply":"elm"}`).requireError(409, schema.AlreadyResolved)
-		}},
-		{name: "a report about what is somebody else's", do: func(h *harness, _ *environment) {
-			id := h.call("create_task", `{"prompt":"build a boat"}`).str("task.task_id")
-			h.call("claim_task", `{"worker":"w"}`)
-			h.call("finish_attempt", `{"task_id":%q,"lease_token":"lease_guess","status":"completed"}`, id)
-		}},
-	}
-}
-
-func instructionActions() []action {
-	return []action{
-		{name: "an instruction", do: func(h *harness, _ *environment) { h.call("queue_instruction", `{"content":"look"}`) }},
-		{name: "an instruction that is acknowledged", do: func(h *harness, _ *environment) {
-			id := h.call("queue_instruction_with_ack", `{"content":"look"}`).str("instruction.instruction_id")
-			h.call("dispatch_instructions", `{}`)
-			time.Sleep(10 * time.Second)
-			h.call("acknowledge", `{"instruction_id":%q}`, id)
-		}},
-		{name: "an instruction that is repeated, and one that is delivered", do: func(h *harness, _ *environment) {
-			id := h.call("queue_instruction_with_ack", `{"content":"look"}`).str("instruction.instruction_id")
-			h.call("queue_instruction", `{"content":"look"}`)
-			for range 3 {
-				h.call("dispatch_instructions", `{}`)
+// step does what a line of testdata/metrics.txt says. It returns the id of what was made last, which $id stands for.
+func (h *harness) step(line string, o *environment, id string) string {
+	h.t.Helper()
+	verb, rest, _ := strings.Cut(strings.ReplaceAll(line, "$id", id), " ")
+	method, params, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "call":
+		made, _ := h.call(method, "%s", params).v.(map[string]any)
+		for _, kind := range []string{"task", "instruction", "run"} {
+			if one, ok := made[kind].(map[string]any); ok && one[kind+"_id"] != nil {
+				id = fmt.Sprint(one[kind+"_id"])
 			}
-			h.call("acknowledge", `{"instruction_id":%q}`, id)
-		}},
-		{name: "an instruction that does not reach the host at first", do: func(h *harness, _ *environment) {
-			h.call("queue_instruction_with_ack", `{"content":"look"}`)
-			for range 2 {
-				h.lose("dispatch_instructions", `{}`)
-				h.metrics()
-				h.call("dispatch_instructions", `{}`)
-			}
-		}},
-		{name: "an instruction that is not", do: func(h *harness, _ *environment) {
-			h.call("queue_instruction_with_ack", `{"content":"look","max_retries":0}`)
-			for range 2 {
-				h.call("dispatch_instructions", `{}`)
-			}
-		}},
+		}
+	case "begin":
+		h.begin(method, func(api.Answer) {}, params)
+	case "lose": // a call whose answer does not reach the host
+		h.begin(method, func(a api.Answer) { a.Undelivered() }, params)
+	case "ask":
+		headers := strings.Split(params, " | ")
+		path, body, _ := strings.Cut(headers[0], " ")
+		h.ask(method, path, body, headers[1:]...)
+	case "asks":
+		return h.taskThatAsks()
+	case "run":
+		return h.run()
+	case "plan":
+		h.plan(onePlan + rest + "\n")
+	case "remove":
+		require.NoError(h.t, os.Remove(filepath.Join(h.dir, rest)))
+	case "sleep":
+		d, err := time.ParseDuration(rest)
+		require.NoError(h.t, err)
+		time.Sleep(d)
+	default:
+		happenings[verb](h, o)
 	}
-}
-
-func runActions() []action {
-	const compile = `{"run_id":%q,"role":"worker"}`
-	return []action{
-		{name: "a prompt", do: func(h *harness, _ *environment) {
-			h.call("compile_prompt", compile, h.run())
-		}},
-		{name: "a preview", do: func(h *harness, _ *environment) {
-			h.ask("POST", "/api/runs/"+h.run()+"/prompt", `{"role":"worker"}`).requireOK()
-		}},
-		{name: "a prompt with too little room", do: func(h *harness, _ *environment) {
-			h.begin("compile_prompt", compile[:len(compile)-1]+`,"max_input_tokens":1210}`, h.run())
-		}},
-		{name: "results", do: func(h *harness, _ *environment) {
-			h.call("ingest_output", `{"run_id":%q,"role":"worker","output":"I had a look around."}`, h.run())
-		}},
-		{name: "an edited plan", do: func(h *harness, _ *environment) {
-			run := h.run()
-			h.plan(onePlan + "- [ ] 3. Third\n")
-			h.call("get_snapshot", `{"run_id":%q}`, run)
-		}},
-		{name: "a plan that cannot be read", do: func(h *harness, _ *environment) {
-			run := h.run()
-			require.NoError(h.t, os.Remove(filepath.Join(h.dir, "tasks.md")))
-			h.call("compile_prompt", compile, run)
-			time.Sleep(time.Second)
-		}},
-	}
-}
-
-// environmentActions has what other packages count, and test that they do: here it counts that it is shown.
-func environmentActions() []action {
-	return []action{
-		{name: "a host", do: func(_ *harness, o *environment) {
-			o.connection = schema.ConnectionStatus{NotificationsFailed: 2, NotificationsDropped: 3}
-			o.host = web.Host{
-				BytesIn: 10, BytesOut: 20, Refused: map[schema.Code]int64{schema.ParseError: 4}, Responses: 5, LogDropped: 6,
-			}
-		}},
-		{name: "a watcher", do: func(_ *harness, o *environment) {
-			o.watcher = schema.WatcherStatus{Mode: "polling", Overflows: 1, Rescans: 2}
-			o.seen = 4
-		}},
-		{name: "plans that are watched", do: func(h *harness, _ *environment) { h.run() }},
-		{name: "a disk, and another process", do: func(_ *harness, o *environment) { o.size, o.wal, o.waited = 100, 60, 20*time.Millisecond }},
-	}
-}
-
-func httpActions() []action {
-	return []action{
-		{name: "who is not let in", do: func(h *harness, _ *environment) {
-			h.ask("GET", "/metrics", "", "Authorization: Bearer guess").requireError(401, schema.Unauthorized)
-			h.ask("GET", "/metrics", "", "Host: evil.test").requireError(403, schema.Forbidden)
-		}},
-		{name: "a connection", do: func(h *harness, _ *environment) {
-			conn := h.connect()
-			h.t.Cleanup(func() { _ = conn.Close() })
-			synctest.Wait()
-		}},
-		{name: "a stream", do: func(h *harness, _ *environment) {
-			require.Equal(h.t, http.StatusOK, h.stream(h.t.(*testing.T), "").head.status)
-		}},
-	}
+	return id
 }
 
 // begin starts a call and does not wait for its end.
-func (h *harness) begin(method, params string, args ...any) {
+func (h *harness) begin(method string, done func(api.Answer), params string) {
 	h.t.Helper()
 	entry, ok := h.table.Entry(method)
 	require.True(h.t, ok, method)
-	entry.Start(context.Background(), fmt.Appendf(nil, params, args...), func(api.Answer) {})
-	synctest.Wait()
-}
-
-// lose makes a call whose answer does not reach the host.
-func (h *harness) lose(method, params string) {
-	h.t.Helper()
-	entry, ok := h.table.Entry(method)
-	require.True(h.t, ok, method)
-	entry.Start(context.Background(), []byte(params), func(a api.Answer) { a.Undelivered() })
+	entry.Start(context.Background(), []byte(params), done)
 	synctest.Wait()
 }
 
@@ -264,20 +166,30 @@ func changes(before, after map[string]float64) string {
 	return b.String()
 }
 
+// Each part of testdata/metrics.txt has steps, behind a ">", and the samples that they change, which -update writes.
 // Each metric moves with what it counts, and by as much. The document lists exactly the metrics that exist, with their
 // labels. No label has the value of one of many things, such as a task or a path.
 func TestMetricsMatchTheDocumentAndCount(t *testing.T) {
 	var moved strings.Builder
 	found := map[string][]string{}
-	for _, d := range actions() {
+	script, err := os.ReadFile("testdata/metrics.txt")
+	require.NoError(t, err)
+	for _, part := range strings.Split(string(script), "== ")[1:] {
 		synctest.Test(t, func(t *testing.T) {
 			o := &environment{watcher: schema.WatcherStatus{Mode: "off"}}
-			h := newHarness(t, setup{environment: o, methods: d.methods})
-			before := values(t, h.metrics())
-			d.do(h, o)
+			h := newHarness(t, setup{environment: o, methods: methods{"get_status": o.breaks}})
+			before, id := values(t, h.metrics()), ""
+			name, lines, _ := strings.Cut(part, "\n")
+			moved.WriteString("== " + name + "\n")
+			for line := range strings.Lines(lines) {
+				if step, ok := strings.CutPrefix(line, "> "); ok {
+					moved.WriteString(line)
+					id = h.step(strings.TrimSpace(step), o, id)
+				}
+			}
 			synctest.Wait() // for what a change is followed by
 			text := h.metrics()
-			fmt.Fprintf(&moved, "== %s\n%s", d.name, changes(before, values(t, text)))
+			moved.WriteString(changes(before, values(t, text)))
 			for _, header := range regexp.MustCompile(`(?m)^# HELP (\S+) `).FindAllStringSubmatch(text, -1) {
 				found[header[1]] = append(found[header[1]], "")
 			}
