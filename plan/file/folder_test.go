@@ -63,34 +63,6 @@ func TestFolderThatIsYoungIsReadAgain(t *testing.T) {
 	require.False(t, f.Unchanged)
 }
 
-// A file goes between the list and its reading, or comes: the list is made anew.
-func TestFolderIsReadAgainWhenItsListChanges(t *testing.T) {
-	r, at := folder(t, map[string]string{"a.md": "a", "b.md": "b"})
-	once := 0
-	r.BetweenStats(func() {
-		if once++; once == 1 { // when the first one is read
-			require.NoError(t, os.Rename(at("b.md"), at("c.md")))
-		}
-	})
-	require.Equal(t, []string{"a.md", "c.md"}, listed(t, r, plans))
-}
-
-// Two files are saved together, and the first one has been read: what comes out has both saves.
-func TestFolderIsNotHalfOfOneSaveAndHalfOfAnother(t *testing.T) {
-	r, at := folder(t, map[string]string{"a.md": "old", "b.md": "old"})
-	reads := 0
-	r.BetweenStats(func() {
-		if reads++; reads == 2 { // when the second one is read
-			write(t, at("a.md"), "new a")
-			write(t, at("b.md"), "new b")
-		}
-	})
-	f := readOf(t, r, plans, nil)
-	require.False(t, f.Unstable)
-	_, texts := parts(t, f)
-	require.Equal(t, map[string]string{"a.md": "new a", "b.md": "new b"}, texts)
-}
-
 // The files of a folder have one limit together, and there is one for their number.
 func TestFaultF5_FolderThatIsTooLarge(t *testing.T) {
 	r, at := folder(t, map[string]string{"a.md": strings.Repeat("a", 600<<10), "b.md": strings.Repeat("b", 424<<10)})

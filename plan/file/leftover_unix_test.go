@@ -31,8 +31,7 @@ func died(t *testing.T, dir, lock, out string) (temp string) {
 		named, err = os.ReadFile(lock)
 		require.NoError(t, err)
 	})
-	_, err := r.Rewrite("tasks.md", "", check)
-	require.NoError(t, err)
+	checked(t, r)
 	write(t, temp, out)
 	write(t, lock, string(named))
 	return temp

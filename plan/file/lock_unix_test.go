@@ -95,8 +95,7 @@ func TestDefect_AQueueOfWritersIsNoneThatHangs(t *testing.T) {
 				unwritten(t, err, planfile.Locked, filepath.Join(dir, "tasks.md"))
 				// A lock whose file was removed keeps nobody out.
 				require.NoError(t, os.Remove(lock))
-				_, err = r.Rewrite("tasks.md", "", check)
-				require.NoError(t, err)
+				checked(t, r)
 			}
 			queue.Wait()
 		})
@@ -110,8 +109,7 @@ func TestATurnIsSeenInTheFileOfTheLock(t *testing.T) {
 	then := time.Unix(1, 0)
 	write(t, lock, "")
 	require.NoError(t, os.Chtimes(lock, then, then))
-	_, err := open(t, dir, planfile.Options{LockPath: lock}).Rewrite("tasks.md", "", check)
-	require.NoError(t, err)
+	checked(t, open(t, dir, planfile.Options{LockPath: lock}))
 	info, err := os.Stat(lock)
 	require.NoError(t, err)
 	require.NotEqual(t, then, info.ModTime())

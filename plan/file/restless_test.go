@@ -13,20 +13,46 @@ import (
 	planfile "waybill/plan/file"
 )
 
-// An editor truncates the file and writes it again while it is read.
-func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
-	dir, path := planned(t, "- [ ] 1. half")
-	r := open(t, dir, planfile.Options{Now: later})
-	saves := 0
-	r.BetweenStats(func() {
-		if saves++; saves == 1 {
-			write(t, path, planText)
-		}
-	})
-	f := readOf(t, r, "tasks.md", nil)
-	require.False(t, f.Unstable)
-	require.Equal(t, planText, f.Text)
-	require.Equal(t, 2, saves)
+// Files are saved while they are read: what comes out is what was saved, all of it and nothing else.
+func TestFaultF8_SaveInTheMidstOfAReading(t *testing.T) {
+	for name, row := range map[string]struct {
+		rel  string
+		when int // the file that is being read
+		save func(at func(name string) string)
+		want map[string]string
+	}{
+		"an editor truncates the file and writes it again": {plans + "/a.md", 1, func(at func(string) string) {
+			write(t, at("a.md"), "new a")
+		}, map[string]string{"": "new a"}},
+		"a file takes its name": {plans + "/a.md", 1, func(at func(string) string) {
+			write(t, at("a.md")+".tmp", "new a")
+			require.NoError(t, os.Rename(at("a.md")+".tmp", at("a.md")))
+		}, map[string]string{"": "new a"}},
+		"a file goes and another comes": {plans, 1, func(at func(string) string) {
+			require.NoError(t, os.Rename(at("b.md"), at("c.md")))
+		}, map[string]string{"a.md": "old", "c.md": "old"}},
+		"two are saved together": {plans, 2, func(at func(string) string) {
+			write(t, at("a.md"), "new a")
+			write(t, at("b.md"), "new b")
+		}, map[string]string{"a.md": "new a", "b.md": "new b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, at := folder(t, map[string]string{"a.md": "old", "b.md": "old"})
+			reads := 0
+			r.BetweenStats(func() {
+				if reads++; reads == row.when {
+					row.save(at)
+				}
+			})
+			f := readOf(t, r, row.rel, nil)
+			require.False(t, f.Unstable)
+			texts := map[string]string{"": f.Text}
+			if row.rel == plans {
+				_, texts = parts(t, f)
+			}
+			require.Equal(t, row.want, texts)
+		})
+	}
 }
 
 // A writer that never rests is not waited for: the reading says that it is unstable, and cannot be used to skip the next.
@@ -46,20 +72,6 @@ func TestFaultF8_PlanThatNeverRestsIsUnstable(t *testing.T) {
 		f = readOf(t, r, rel, &f)
 		require.False(t, f.Unchanged || f.Unstable)
 	}
-}
-
-// A save by rename in the middle of a reading never returns a mixture.
-func TestFaultF8_RenameOverWhileReading(t *testing.T) {
-	dir, path := planned(t, "old\n")
-	r := open(t, dir, planfile.Options{})
-	r.BetweenStats(func() {
-		r.BetweenStats(nil)
-		write(t, path+".tmp", planText)
-		require.NoError(t, os.Rename(path+".tmp", path))
-	})
-	f := readOf(t, r, "tasks.md", nil)
-	require.Contains(t, []string{"old\n", planText}, f.Text)
-	require.False(t, f.Unstable)
 }
 
 // Readers meet a workspace that comes and goes: each answer is a whole file or a

@@ -21,6 +21,13 @@ const changed = "- [x] 1. first\n- [x] 2. second\n"
 // check is the edit that checks the first item off.
 func check(f planfile.File) (string, error) { return strings.Replace(f.Text, "[ ]", "[x]", 1), nil }
 
+// checked checks the first item off, which has to succeed.
+func checked(t testing.TB, r *planfile.Root) {
+	t.Helper()
+	_, err := r.Rewrite("tasks.md", "", check)
+	require.NoError(t, err)
+}
+
 func hash(text string) string {
 	f := planfile.File{Text: text}
 	return f.Hash()()
@@ -193,8 +200,7 @@ func TestRemainsOfADeadWriterAreSwept(t *testing.T) {
 	require.NoError(t, os.Chtimes(old, long, long))
 	require.NoError(t, os.Chtimes(other, long, long))
 	require.Equal(t, []string{"tasks.md"}, found(t, r, append(planfile.DefaultPatterns(), "*", "*.tmp")))
-	_, err := r.Rewrite("tasks.md", "", check)
-	require.NoError(t, err)
+	checked(t, r)
 	only(t, dir, "tasks.md", name("B"), ".other.tmp")
 }
 

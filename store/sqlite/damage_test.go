@@ -183,8 +183,7 @@ func TestFaultS4_NotAStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := path(t)
 			require.NoError(t, os.WriteFile(path, contents, 0o600))
-			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-			requireFault(t, err, store.Corrupt)
+			notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
 			after := fileText(t, path)
 			require.True(t, string(contents) == string(after), "the file was written to")
 		})
@@ -195,8 +194,7 @@ func TestFaultS4_NotAStore(t *testing.T) {
 func TestFaultS4_EmptiedStore(t *testing.T) {
 	path := fullStore(t)
 	require.NoError(t, os.Truncate(path, 0))
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	e := fault(t, err, store.Corrupt)
+	e := notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
 	require.Contains(t, e.Message, "400 events")
 }
 
@@ -263,8 +261,7 @@ func TestFaultS4_TornLog(t *testing.T) {
 	} {
 		path := fullStore(t)
 		change(t, path, statement)
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		requireFault(t, err, store.Corrupt)
+		notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
 	}
 }
 

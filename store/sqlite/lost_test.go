@@ -83,8 +83,7 @@ func TestFaultS11_RestartAfterALossIsNotEmpty(t *testing.T) {
 	require.FileExists(t, copies[0]+".lock", "it is not taken for a copy")
 
 	for range 2 {
-		_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		e := fault(t, err, store.Lost)
+		e := notOpened(t, sqlite.Options{Path: path}, store.Lost)
 		require.Contains(t, e.Message, copies[0])
 		require.Contains(t, e.Message, "move that back to "+path+" ")
 		require.NoFileExists(t, path, "nothing was begun")

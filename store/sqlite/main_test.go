@@ -111,6 +111,13 @@ func requireFault(t testing.TB, err error, kind store.Kind) {
 	_ = fault(t, err, kind)
 }
 
+// notOpened fails t unless a store is refused with that kind of error, which it returns.
+func notOpened(t testing.TB, o sqlite.Options, kind store.Kind) *store.Error {
+	t.Helper()
+	_, err := sqlite.Open(t.Context(), o)
+	return fault(t, err, kind)
+}
+
 // notApplied is fault for an error that says that nothing was applied.
 func notApplied(t testing.TB, err error, kind store.Kind) *store.Error {
 	t.Helper()

@@ -33,8 +33,7 @@ func TestFaultS13_OtherNames(t *testing.T) {
 
 	dangling := filepath.Join(t.TempDir(), "dangling.db")
 	require.NoError(t, os.Symlink(path+".none", dangling))
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: dangling})
-	requireFault(t, err, store.Unsafe)
+	notOpened(t, sqlite.Options{Path: dangling}, store.Unsafe)
 }
 
 // TestFaultS15_Planted: a database that somebody else has made or changed is refused.
@@ -67,8 +66,7 @@ func TestFaultS15_UnsafePlaces(t *testing.T) {
 	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
 		require.NoError(t, os.Chmod(dir, mode))
 		for _, private := range []bool{false, true} {
-			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, PrivateDir: private})
-			require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+dir, "%v", mode)
+			require.ErrorContains(t, notOpened(t, sqlite.Options{Path: path, PrivateDir: private}, store.Unsafe), "chmod go-w "+dir, "%v", mode)
 		}
 		requireRefused(t, path, "modes", "chmod go-w "+dir)
 		requireRefused(t, filepath.Join(dir, "none.db"), "modes", "chmod go-w "+dir)
@@ -76,8 +74,7 @@ func TestFaultS15_UnsafePlaces(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, mode|os.ModeDir, info.Mode())
 	}
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-	requireFault(t, err, store.Unsafe)
+	notOpened(t, sqlite.Options{Path: t.TempDir()}, store.Unsafe)
 }
 
 // TestFaultS15_OwnedByAnother: who owns a file could have put instructions into it, or hold its lock for ever.
@@ -90,8 +87,7 @@ func TestFaultS15_OwnedByAnother(t *testing.T) {
 	} {
 		path := closed(t)
 		require.NoError(t, os.Chown(file(path), 65534, 65534))
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		require.ErrorContains(t, fault(t, err, store.Unsafe), "belongs to user 65534", name)
+		require.ErrorContains(t, notOpened(t, sqlite.Options{Path: path}, store.Unsafe), "belongs to user 65534", name)
 		if name == "folder" {
 			requireRefused(t, path, "modes", "use one of your own")
 		}
@@ -121,8 +117,7 @@ func TestPlantedSideFilesWereFollowed(t *testing.T) {
 				require.False(t, facts.Tables.Read)
 				_, err := sqlite.MakePrivate(path, path+side)
 				require.ErrorContains(t, err, name)
-				_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
-				require.ErrorContains(t, fault(t, err, store.Unsafe), name)
+				require.ErrorContains(t, notOpened(t, sqlite.Options{Path: path}, store.Unsafe), name)
 				require.Equal(t, "alias ls=ls", string(fileText(t, target)))
 				requireMode(t, target, 0o644)
 			})
@@ -169,8 +164,7 @@ func TestModeOfAFileThatIsNoStoreWasChanged(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o644))
 	require.NoError(t, os.Symlink(path, link))
 	for _, named := range []string{path, link} {
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: named})
-		require.ErrorContains(t, fault(t, err, store.Corrupt), "was left as it is")
+		require.ErrorContains(t, notOpened(t, sqlite.Options{Path: named}, store.Corrupt), "was left as it is")
 		requireMode(t, path, 0o644)
 	}
 	_, err := sqlite.MakePrivate(path, path)
@@ -201,8 +195,7 @@ func TestLinkInASharedFolderLedToAStore(t *testing.T) {
 	require.NoError(t, os.Symlink(path, link))
 	require.NoError(t, os.Chmod(path, 0o644))
 	require.NoError(t, os.Chmod(shared, 0o777|os.ModeSticky))
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: link})
-	require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+shared)
+	require.ErrorContains(t, notOpened(t, sqlite.Options{Path: link}, store.Unsafe), "chmod go-w "+shared)
 	requireMode(t, path, 0o644)
 	requireRefused(t, link, "modes", "chmod go-w "+shared)
 }

@@ -13,50 +13,43 @@ import (
 	"waybill/store/sqlite"
 )
 
+// asks returns a reading of a query.
+func asks[Q, R any](read func(store.Tx, Q) (R, error), q Q) func(store.Tx) error {
+	return func(tx store.Tx) error { _, err := read(tx, q); return err }
+}
+
 // Each query is answered from an index, in its order, and reads no other row.
 func TestQueryPlans(t *testing.T) {
 	no := false
-	tasks := func(q store.TaskQuery) func(store.Tx) error {
-		return func(tx store.Tx) error { _, err := tx.Tasks(q); return err }
-	}
-	countTasks := func(q store.TaskQuery) func(store.Tx) error {
-		return func(tx store.Tx) error { _, err := tx.CountTasks(q); return err }
-	}
-	runs := func(q store.RunQuery) func(store.Tx) error {
-		return func(tx store.Tx) error { _, err := tx.Runs(q); return err }
-	}
-	instructions := func(q store.InstructionQuery) func(store.Tx) error {
-		return func(tx store.Tx) error { _, err := tx.Instructions(q); return err }
-	}
 	type row struct {
 		read func(store.Tx) error
 		want string
 	}
 	rows := map[string]row{
-		"claim":          {tasks(store.TaskQuery{ReadyAt: 5, Limit: 1}), "INDEX tasks_ready"},
-		"claim, role":    {tasks(store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}), "INDEX tasks_ready"},
-		"claim, run":     {tasks(store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}), "INDEX tasks_run (run_id=?)"},
+		"claim":          {asks(store.Tx.Tasks, store.TaskQuery{ReadyAt: 5, Limit: 1}), "INDEX tasks_ready"},
+		"claim, role":    {asks(store.Tx.Tasks, store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}), "INDEX tasks_ready"},
+		"claim, run":     {asks(store.Tx.Tasks, store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}), "INDEX tasks_run (run_id=?)"},
 		"leases":         {func(tx store.Tx) error { _, err := tx.Leased(1, 1); return err }, "INDEX attempts_leased (expires_at>?)"},
 		"retries":        {func(tx store.Tx) error { _, err := tx.NextReady(1); return err }, "INDEX tasks_retry (not_before>?)"},
-		"count, live":    {countTasks(store.TaskQuery{Parent: "ses", Live: true}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
-		"count, parent":  {countTasks(store.TaskQuery{Parent: "ses"}), "COVERING INDEX tasks_parent (parent=?)"},
-		"count, both":    {countTasks(store.TaskQuery{Parent: "ses", Status: task.StatusError}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
-		"count, status":  {countTasks(store.TaskQuery{Status: task.StatusRunning}), "COVERING INDEX tasks_status (status=?)"},
-		"count, ready":   {countTasks(store.TaskQuery{ReadyAt: 5}), "COVERING INDEX tasks_ready"},
-		"runs":           {runs(store.RunQuery{}), "SCAN runs\n"},
-		"runs behind":    {runs(store.RunQuery{Behind: "r"}), "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
-		"runs, state":    {runs(store.RunQuery{State: run.Done, Behind: "r"}), "USING INDEX runs_state (state=? AND number<?)"},
-		"runs, plan":     {runs(store.RunQuery{Plan: "p", Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
-		"runs, both":     {runs(store.RunQuery{Plan: "p", State: run.Done, Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
-		"a whole plan":   {runs(store.RunQuery{Plan: "p"}), "USING INDEX runs_plan (plan=? AND state=?)"},
-		"a whole state":  {runs(store.RunQuery{State: run.Done}), "USING INDEX runs_state (state=?)"},
+		"count, live":    {asks(store.Tx.CountTasks, store.TaskQuery{Parent: "ses", Live: true}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
+		"count, parent":  {asks(store.Tx.CountTasks, store.TaskQuery{Parent: "ses"}), "COVERING INDEX tasks_parent (parent=?)"},
+		"count, both":    {asks(store.Tx.CountTasks, store.TaskQuery{Parent: "ses", Status: task.StatusError}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
+		"count, status":  {asks(store.Tx.CountTasks, store.TaskQuery{Status: task.StatusRunning}), "COVERING INDEX tasks_status (status=?)"},
+		"count, ready":   {asks(store.Tx.CountTasks, store.TaskQuery{ReadyAt: 5}), "COVERING INDEX tasks_ready"},
+		"runs":           {asks(store.Tx.Runs, store.RunQuery{}), "SCAN runs\n"},
+		"runs behind":    {asks(store.Tx.Runs, store.RunQuery{Behind: "r"}), "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
+		"runs, state":    {asks(store.Tx.Runs, store.RunQuery{State: run.Done, Behind: "r"}), "USING INDEX runs_state (state=? AND number<?)"},
+		"runs, plan":     {asks(store.Tx.Runs, store.RunQuery{Plan: "p", Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"runs, both":     {asks(store.Tx.Runs, store.RunQuery{Plan: "p", State: run.Done, Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"a whole plan":   {asks(store.Tx.Runs, store.RunQuery{Plan: "p"}), "USING INDEX runs_plan (plan=? AND state=?)"},
+		"a whole state":  {asks(store.Tx.Runs, store.RunQuery{State: run.Done}), "USING INDEX runs_state (state=?)"},
 		"latest runs":    {func(tx store.Tx) error { _, err := tx.LatestRuns("tasks.md"); return err }, "SEARCH runs USING COVERING INDEX runs_item (plan=?)"},
-		"urgency":        {instructions(store.InstructionQuery{Session: "a", State: instruction.StateQueued, Order: store.ByUrgency}), "instructions_queued (session=?)"},
-		"repeats":        {instructions(store.InstructionQuery{Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no}), "instructions_sent (session=?)"},
-		"rules":          {instructions(store.InstructionQuery{AckEvent: "tool.done"}), "instructions_rule (ack_event=?)"},
-		"rules behind":   {instructions(store.InstructionQuery{AckEvent: "tool.done", After: 10}), "instructions_rule (ack_event=? AND "},
-		"failures":       {instructions(store.InstructionQuery{State: instruction.StateFailed}), "USING INDEX instructions_failed"},
-		"a page of them": {instructions(store.InstructionQuery{After: 10}), "INTEGER PRIMARY KEY (rowid>?)"},
+		"urgency":        {asks(store.Tx.Instructions, store.InstructionQuery{Session: "a", State: instruction.StateQueued, Order: store.ByUrgency}), "instructions_queued (session=?)"},
+		"repeats":        {asks(store.Tx.Instructions, store.InstructionQuery{Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no}), "instructions_sent (session=?)"},
+		"rules":          {asks(store.Tx.Instructions, store.InstructionQuery{AckEvent: "tool.done"}), "instructions_rule (ack_event=?)"},
+		"rules behind":   {asks(store.Tx.Instructions, store.InstructionQuery{AckEvent: "tool.done", After: 10}), "instructions_rule (ack_event=? AND "},
+		"failures":       {asks(store.Tx.Instructions, store.InstructionQuery{State: instruction.StateFailed}), "USING INDEX instructions_failed"},
+		"a page of them": {asks(store.Tx.Instructions, store.InstructionQuery{After: 10}), "INTEGER PRIMARY KEY (rowid>?)"},
 	}
 	for name, page := range map[string]struct {
 		q    store.TaskQuery
@@ -72,9 +65,9 @@ func TestQueryPlans(t *testing.T) {
 		"live":               {store.TaskQuery{Live: true}, "INDEX tasks_status (status=? AND "},
 	} {
 		page.q.After = 9
-		rows["tasks, "+name] = row{tasks(page.q), page.want}
+		rows["tasks, "+name] = row{asks(store.Tx.Tasks, page.q), page.want}
 		page.q.Newest = true
-		rows["newest tasks, "+name] = row{tasks(page.q), strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(page.want)}
+		rows["newest tasks, "+name] = row{asks(store.Tx.Tasks, page.q), strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(page.want)}
 	}
 	s := open(t, sqlite.Options{Path: path(t)})
 	for name, row := range rows {

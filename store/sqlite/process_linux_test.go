@@ -206,8 +206,7 @@ func TestCloseLeavesNoFile(t *testing.T) {
 		update(t, s, appendOne)
 		require.Positive(t, newest(t, s))
 		require.NoError(t, s.Close())
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: bad})
-		requireFault(t, err, store.Corrupt)
+		notOpened(t, sqlite.Options{Path: bad}, store.Corrupt)
 	}
 	require.Empty(t, openFiles(t, dir))
 }

@@ -44,6 +44,13 @@ func requireNoPart(t *testing.T, path string) {
 	require.Empty(t, left)
 }
 
+// notRestored fails t unless a restore is refused with that kind of error, which it returns.
+func notRestored(t *testing.T, o sqlite.Options, copied string, kind store.Kind) *store.Error {
+	t.Helper()
+	_, err := sqlite.RestoreCopy(t.Context(), o, copied)
+	return fault(t, err, kind)
+}
+
 func fillThree(tx store.Tx) error { return errors.Join(appendOne(tx), appendOne(tx), appendOne(tx)) }
 
 func TestRestoreSetsTheStoreAside(t *testing.T) {
@@ -109,8 +116,7 @@ func TestRestoreThatFailsChangesNothing(t *testing.T) {
 	require.ErrorContains(t, err, "has no attempt")
 	letter := filepath.Join(t.TempDir(), "letter.db")
 	require.NoError(t, os.WriteFile(letter, []byte("Dear reader,"), 0o600))
-	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, letter)
-	requireFault(t, err, store.Corrupt)
+	notRestored(t, sqlite.Options{Path: path}, letter, store.Corrupt)
 	requireEvents(t, path, 2)
 	requireNoPart(t, path)
 }
@@ -120,14 +126,11 @@ func TestRestoreRefusesADamagedCopy(t *testing.T) {
 	require.NoError(t, withEvents(t, path, 2).Close())
 	require.NoError(t, withEvents(t, copied, 3).Close())
 	change(t, copied, "UPDATE events SET subject = 'other' WHERE seq = 1")
-	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
-	requireFault(t, err, store.Corrupt)
-	require.ErrorContains(t, err, "event 1")
+	require.ErrorContains(t, notRestored(t, sqlite.Options{Path: path}, copied, store.Corrupt), "event 1")
 	change(t, copied, "PRAGMA user_version = 999")
-	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
-	requireFault(t, err, store.NewerSchema)
+	notRestored(t, sqlite.Options{Path: path}, copied, store.NewerSchema)
 	change(t, copied, "PRAGMA application_id = 7")
-	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
 	require.ErrorContains(t, err, "another program")
 	requireEvents(t, path, 2)
 }

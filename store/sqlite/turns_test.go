@@ -80,8 +80,7 @@ func TestFaultS8_ForeignLock(t *testing.T) {
 // network file system. Who insists gets a store for one process, without shared memory.
 func TestFaultS10_SharedBetweenMachines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "Dropbox", "notes", "store.db")
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-	e := fault(t, err, store.Unsafe)
+	e := notOpened(t, sqlite.Options{Path: path}, store.Unsafe)
 	require.Contains(t, e.Message, "Dropbox")
 	require.NoFileExists(t, path)
 
@@ -91,8 +90,7 @@ func TestFaultS10_SharedBetweenMachines(t *testing.T) {
 	require.EqualValues(t, 1, newest(t, s))
 	require.NoFileExists(t, path+"-shm")
 	sound(t, s)
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path, AllowRemote: true}.Waiting(time.Millisecond))
-	requireFault(t, err, store.Busy)
+	notOpened(t, sqlite.Options{Path: path, AllowRemote: true}.Waiting(time.Millisecond), store.Busy)
 	require.NoError(t, s.Close())
 	again := open(t, sqlite.Options{Path: path, AllowRemote: true})
 	require.EqualValues(t, 1, newest(t, again))

@@ -367,10 +367,6 @@ func quoted(s string) string {
 	return string(text)
 }
 
-func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }
-
-func back() chromedp.Action[chromedp.Void] { return chromedp.NavigateBack() }
-
 func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }
 
 // prefer makes the system of the browser prefer something.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -115,7 +116,7 @@ func TestFaultW4_WithoutTokenNothingIsShown(t *testing.T) {
 	first.sees("Secret")
 	for _, at := range []string{link, h.url() + "/"} {
 		p := b.tab()
-		p.run(navigate(at))
+		p.run(chromedp.Navigate(at))
 		p.sees("This page is not signed in")
 		require.NotContains(t, p.text("body"), "Secret")
 		require.NotContains(t, p.look(`location.href`), "code-", "the code is still in the address")

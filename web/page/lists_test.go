@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
@@ -149,7 +150,7 @@ func TestSignedOutTabSaysSo(t *testing.T) {
 	require.Equal(t, "out", old.look(`document.querySelector("[data-link]").dataset.link`))
 	require.Equal(t, "live", good.look(`document.querySelector("[data-link]").dataset.link`))
 	// A link that is put where the address was lets it in, and leaves no code behind.
-	old.run(navigate(h.link()))
+	old.run(chromedp.Navigate(h.link()))
 	old.until(`document.querySelector("[data-link=live]") !== null`)
 	require.NotContains(t, old.look(`location.href`), "c=")
 	old.look(`location.hash = "#/inbox"`)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +41,7 @@ func TestErrorStatesAreAccessible(t *testing.T) {
 	id := h.asks("Move the gate", "Where to?")
 	h.instead("GET /api/events", busy("32 streams are open"))
 	p := newBrowser(t).tab()
-	p.run(navigate(h.link()))
+	p.run(chromedp.Navigate(h.link()))
 	p.inspectable()
 	p.sees("32 streams are open")
 	p.lacks("not there any more")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
@@ -117,7 +118,7 @@ func TestStatusDoesNotSayThatAllIsWellBesideAFailedTask(t *testing.T) {
 	open := func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, sqlite.Options{Path: path}) }
 	h := newHarnessOf(t, engine.Options{Open: open})
 	p := newBrowser(t).tab()
-	p.run(navigate(h.link()))
+	p.run(chromedp.Navigate(h.link()))
 	p.look(`location.hash = "#/status"`)
 	p.sees("Everything is as it should be.")
 	id := h.create(map[string]any{"prompt": "Sort them."})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -153,7 +154,7 @@ func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
 	last.until(`document.querySelector("#reply") === null`)
 	require.Equal(t, []string{"To the street."}, h.replies(id))
 	// The tab that reads the stream goes; another one takes over, and misses nothing.
-	first.run(navigate("about:blank"))
+	first.run(chromedp.Navigate("about:blank"))
 	h.asks("Name the bell", "How is it called?")
 	for _, p := range tabs[1:] {
 		p.sees("How is it called?")
@@ -161,7 +162,7 @@ func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
 	}
 	require.Equal(t, 2, h.asked("GET /api/events"))
 	// It comes back as it was, and is told what it has missed.
-	first.run(back())
+	first.run(chromedp.NavigateBack())
 	first.sees("How is it called?")
 	first.until(`document.querySelector("[data-link=live]") !== null`)
 	h.asks("Paint the fence", "Which colour?")
@@ -181,7 +182,7 @@ func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
 	first.open(h.link())
 	second.open(h.link())
 	came, release := h.holds("GET /api/events", "")
-	first.run(navigate("about:blank"))
+	first.run(chromedp.Navigate("about:blank"))
 	<-came
 	h.asks("Move the gate", "Where to?")
 	release()
