@@ -22,6 +22,7 @@ import (
 //	read "TEXT" [dialect=NAME] [path=PATH]             reads a plan
 //	set ID[@LINE] STATUS "TEXT" [dialect=…] [path=…]   sets the status of an item
 //	marks ID "TEXT"                                    sets it to each status, and shows its marks
+//	spelled "LINE" [N …] = [N …]                       has the line in every dialect name and mean these items
 //	ready "TEXT" [ID=RUN …]                            says what is ready while these runs stand so
 func TestCasesReadAsTheFilesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txt")
@@ -50,6 +51,8 @@ func TestCasesReadAsTheFilesSay(t *testing.T) {
 					item, rest, _ := strings.Cut(arguments, " ")
 					text, _ := caseText(t, rest)
 					b.WriteString(indented(marksCase(t, text, item)))
+				case "spelled":
+					spelledCase(t, arguments)
 				case "ready":
 					b.WriteString(indented(readyCase(t, arguments)))
 				}
@@ -233,4 +236,28 @@ func readyCase(t *testing.T, arguments string) string {
 		require.NotEqual(t, plan.NoRun, table[id], run)
 	}
 	return tell(plan.Ready(parse(t, text).Items(), runs(table)))
+}
+
+// spelledCase checks what a line below the ninth item means, in every dialect in which it can mean something.
+func spelledCase(t *testing.T, arguments string) {
+	t.Helper()
+	quoted, err := strconv.QuotedPrefix(arguments)
+	require.NoError(t, err, arguments)
+	line, err := strconv.Unquote(quoted)
+	require.NoError(t, err, arguments)
+	named, meant, _ := strings.Cut(arguments[len(quoted):], "=")
+	forEachShape(t, withoutSentences, func(t *testing.T, dialect string, s shape) {
+		ids := func(numbers string) (all []any) {
+			for n := range strings.FieldsSeq(numbers) {
+				number, _ := strconv.Atoi(n)
+				all = append(all, s.idOf(number))
+			}
+			return all
+		}
+		items := s.nine(nil)
+		items[8].below = fmt.Sprintf(line, ids(named)...) + "\n"
+		r := parse(t, s.plan(dialect, items))
+		require.Equal(t, fmt.Sprint(ids(meant)), fmt.Sprint(item(t, r, s.idOf(9)).DependsOn), "%s: %q", dialect, line)
+		require.Empty(t, diagnostics(r, "dependency_unresolved"), line)
+	})
 }

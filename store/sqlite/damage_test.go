@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -198,36 +199,17 @@ func TestFaultS4_EmptiedStore(t *testing.T) {
 	require.Contains(t, e.Message, "400 events")
 }
 
-// damageOf returns every kind of damage to what fullStore makes: the statement that does it, the check of Examine that
-// finds it, and the name that Verify returns.
-func damageOf() map[string][2]string {
-	kinds := map[string][2]string{
-		"UPDATE instructions SET content = 'other' WHERE position = 7":                              {"rows", "instruction " + benchID(7)},
-		"UPDATE runs SET stalled = 9 WHERE id = 'run_20'":                                           {"rows", "run run_20"},
-		"UPDATE facts SET value = 'other' WHERE run_id = 'run_20'":                                  {"rows", "fact ledger.task.summary of run run_20"},
-		"UPDATE events SET data = '{}' WHERE seq = 17":                                              {"event log", "event 17"},
-		"DELETE FROM events WHERE seq = 17":                                                         {"event log", "events 17 to 17"},
-		"DELETE FROM events WHERE seq = 1":                                                          {"event log", "events 1 to 1"},
-		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":                                     {"rows", "notice ntc_20"},
-		"UPDATE answers SET result = 'other' WHERE key = 'key_20'":                                  {"rows", "the answer for the key key_20"},
-		"DELETE FROM instructions WHERE position = 7":                                               {"counts", "the count of queued instructions"},
-		"UPDATE instructions SET sum = x'0000000000000000' WHERE position = 8":                      {"rows", "instruction " + benchID(8)},
-		"PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON": {"structure", "table facts"},
-	}
-	maps.Copy(kinds, runDamage())
-	maps.Copy(kinds, taskDamage())
-	return kinds
-}
-
 // TestDamageIsNamed: each row that is not what was written is found once, by its name, by the store and from outside,
-// which changes nothing.
+// which changes nothing. A line of testdata/damage.txt is the check that finds it, its name, and the statement that does
+// it: of runs, run_20 has nothing in most columns, and run_30 has something everywhere.
 func TestDamageIsNamed(t *testing.T) {
 	source := fullStore(t)
-	for statement, want := range damageOf() {
-		t.Run(statement, func(t *testing.T) {
+	for line := range strings.Lines(string(fileText(t, "testdata/damage.txt"))) {
+		want := strings.SplitN(strings.TrimSpace(line), " | ", 3)
+		t.Run(want[2], func(t *testing.T) {
 			path := path(t)
 			copyFile(t, source, path)
-			change(t, path, statement)
+			change(t, path, want[2])
 			before := fileText(t, path)
 			var checks []string
 			for _, f := range sqlite.Examine(t.Context(), sqlite.Options{Path: path}) {
@@ -501,68 +483,6 @@ func staff(tx store.Tx, n int64) error {
 		}
 	}
 	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
-}
-
-// taskDamage is every kind of damage to what fullStore makes: the statement that does it, the check of
-// Examine that finds it, and what Verify calls it.
-func taskDamage() map[string][2]string {
-	return map[string][2]string{
-		"UPDATE tasks SET waits = 1 WHERE position = 3":                                  {"rows", "task " + taskID(3)},
-		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":                  {"rows", "task " + taskID(3)},
-		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":                          {"rows", "task " + taskID(3)},
-		"DELETE FROM task_specs WHERE task = 3":                                          {"rows", "task " + taskID(3)},
-		"UPDATE task_outputs SET output = 'other' WHERE task = 3":                        {"rows", "task " + taskID(3)},
-		"DELETE FROM task_outputs WHERE task = 3":                                        {"rows", "task " + taskID(3)},
-		"INSERT INTO task_replies SELECT 3, reply, sum FROM task_replies WHERE task = 2": {"rows", "task " + taskID(3)},
-		"UPDATE task_replies SET reply = 'other' WHERE task = 2":                         {"rows", "task " + taskID(2)},
-		"UPDATE replies SET text = 'other' WHERE task = 2":                               {"rows", "reply 1 to task " + taskID(2)},
-		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
-			"rows", "the dependency of task " + taskID(4) + " on " + taskID(1),
-		},
-		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'": {"rows", "the breaker of model provider/model-4"},
-		"UPDATE attempts SET stale = 9 WHERE id = 'att_1_1'":           {"rows", "attempt att_1_1"},
-		"UPDATE attempts SET model_key = 'x' WHERE id = 'att_3_1'":     {"rows", "attempt att_3_1"}, // read with its task, and by itself
-		"UPDATE attempts SET spared = 1 WHERE id = 'att_4_2'":          {"rows", "attempt att_4_2"},
-		"DELETE FROM attempts WHERE id = 'att_1_1'":                    {"rows", "task " + taskID(1)},
-		"UPDATE task_counts SET running = running + 1":                 {"task counts", "the count of tasks"},
-		"DELETE FROM task_counts":                                      {"task counts", "the count of tasks"},
-	}
-}
-
-// runDamage is damage to what fullStore has of runs since version 3, and of their prompts: run_20 has nothing there, and run_30
-// has something everywhere.
-func runDamage() map[string][2]string {
-	rows := map[string][2]string{
-		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": {"rows", "run run_20"},
-		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        {"rows", "run run_30"},
-		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    {"rows", "run run_30"},
-		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, naming = 0, proof = '', findings_spec = '',
-			findings_quality = '', frontier = '' WHERE id = 'run_30'`: {"rows", "run run_30"},
-		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  {"rows", "run run_30"},
-		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": {"rows", "run run_30"},
-		"UPDATE runs SET check_failures = check_failures + 1 WHERE id = 'run_30'":                                   {"rows", "run run_30"},
-		"UPDATE runs SET proof = replace(proof, 'red', 'green') WHERE id = 'run_30'":                                {"rows", "run run_30"},
-		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           {"rows", "the tally prompt.tokens of run run_30"},
-		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     {"rows", "the tally prompt of run run_30"},
-		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET version = '2'" + thatPrompt:                                                             {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET cursor = version, version = cursor" + thatPrompt:                                        {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET tokens = 0" + thatPrompt:                                                                {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET text = ''" + thatPrompt:                                                                 {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET sum = x'0000000000000000'" + thatPrompt:                                                 {"rows", "the prompt for worker of run run_30"},
-		"UPDATE prompts SET role = 'code-quality-reviewer'" + thatPrompt:                                            {"rows", "the prompt for code-quality-reviewer of run run_30"},
-		"UPDATE prompts SET run_id = 'run_20'" + thatPrompt:                                                         {"rows", "the prompt for worker of run run_20"},
-		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    {"rows", "the tally results:worker of run run_20"},
-	}
-	for _, column := range smallColumns() {
-		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
-		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
-	}
-	for _, column := range []string{"findings_spec", "findings_quality", "frontier", "proof"} {
-		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
-		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
-	}
-	return rows
 }
 
 // smallColumns are those whose numbers are bytes and flags in core.
