@@ -63,7 +63,7 @@ func TestCasesReadAsTheFilesSay(t *testing.T) {
 }
 
 // caseText returns the text and the hints of a case.
-func caseText(t *testing.T, arguments string) (text string, hints plan.Hints) {
+func caseText(t testing.TB, arguments string) (text string, hints plan.Hints) {
 	t.Helper()
 	quoted, err := strconv.QuotedPrefix(arguments)
 	require.NoError(t, err, arguments)

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -104,50 +105,28 @@ func TestFaultF21_UnknownMarksAreOpenInEveryDialect(t *testing.T) {
 	})
 }
 
-// hardTexts are what editors, tools and accidents leave behind. In all of them the laws hold, in every dialect.
-var hardTexts = []struct{ name, text string }{
-	{"brackets", "[\n[\n- [\n- [ \n- [ ]\n- [x]\n* [\n1. [\n# [\n> [\n- [[\n- ]["},
-	{"a file of one bracket", "["},
-	{"a bullet", "-"},
-	{"a heading", "#"},
-	{"a quote", ">"},
-	{"a fence", "```"},
-	{"a comment", "<!--"},
-	{"mixed indentation", "- [ ] 1. a\n\t- [ ] 1.1 b\n    - [ ] 1.2 c\n \t - [ ] 1.3 d\n\u00a0\u00a0- [ ] 1.4 e\n\u3000- [ ] 1.5 f\n   \t\t- [ ] g\n"},
-	{"fences in fences", "- [ ] 1. a\n`````\n````md\n```\n# 2. no heading\n- [ ] 2. b\n```\n````\n## [ ] 3. c\n`````\n- [ ] 4. d\n~~~~\n```\n~~~\n- [ ] 5. e\n~~~~\n- [ ] 6. f\n"},
-	{"headings in fences", "- [ ] T001 a\n```\n## Phase 2: b\n### Task 3: c\n```\n- [ ] T002 d\n"},
-	{"an unclosed fence", "- [ ] 1. a\n```go\n- [ ] 2. b\n## Acceptance\n- [ ] c\n- [x] T003 d\n"},
-	{"an unclosed fence in an unclosed comment", "- [ ] 1. a\n<!--\n```\n- [ ] 2. b\n~~~\n- [ ] T003 c\n"},
-	{"an unclosed comment", "- [ ] 1. a\n<!-- perhaps\n- [ ] 2. b\n- [ ] T003 c\n### Task 4: d\n"},
-	{"a comment that closes nothing", "--> \n- [ ] 1. a\n-->\n<!-- --> -->\n- [ ] T002 b\n"},
-	{"a fence that a comment closes", "- [ ] 1. a\n```\n<!--\n```\n- [ ] 2. b\n-->\n- [ ] 3. c\n"},
-	{"front matter that never ends", "---\nid: 1\nstatus: open\n- [ ] 1. a\n- [ ] T002 b\n"},
-	{"rules", "---\n***\n- - -\n- [ ] 1. a\n---\n- [ ] T002 b\n"},
-	{"links", "- [ ](a)\n- [x][b]\n- [c](d) e\n- [ ] [1. f](g)\n- [ ] [T001](h) i\n- []()\n"},
-	{"boxes in boxes", "- [ ] [ ] 1. a\n- [[ ]] 2. b\n- [ ] - [ ] 3. c\n- [ ]- [ ] T001 d\n"},
-	{"quotes", "> > > - [ ] 1. a\n>>- [ ] T001 b\n> ```\n> - [ ] 2. c\n> ```\n- [ ] d\n"},
-	{"lone carriage returns", "- [ ] 1. a\r- [ ] T001 b\r\r\n- [ ] c\n\r"},
-	{"byte order marks", "\ufeff- [ ] 1. a\n\ufeff- [ ] T001 b\n"},
-	{"no spaces", "-[ ]1.a\n-[x]T001b\n*[ ]c\n+[]d\n1.[ ]e\n##[ ]f\n"},
-	{"a table", "| ID | Title | Status | Depends |\n|--|--|--|--|\n| T001 | a \\| b | [ ] | |\n|T002|c|done|T001|\nT003|d|\n| - [ ] 1. e |\n"},
-	{"elements", "<task type=\"auto\">\n<name>Task 1: a</name>\n- [ ] 1. b\n</task>\n<task>\n<task>\n"},
-	{"control characters", "- [ ] 1. a\x01\x1b[31m\n- [\x07] T001 b\n\x0b- [ ] c\n\x0c- [ ] 2. d\n"},
-	{"letters that join", "- [ ] 1. e\u0301\u200d\n- [\u0301] T001 a\n- [\U0001f468\u200d\U0001f469] b\n"},
-	{"dialects that quarrel", "<!-- waybill: dialect=loose -->\n<!-- waybill: dialect=none -->\n- [ ] 1. a\n- [ ] T001 b\n"},
-	{"all families at once", "---\nid: B-1\nstatus: To Do\n---\n# Task ID: 7\n## [~] Track: a\n## Phase 1: b\n### Task 1: c\n#### Task Group 1: d\n- [ ] 1.0 e\n- [ ] Task: f 7be20f1\n- [ ] 001.md - g (parallel: true)\n- [x] **Step 1: h**\n<task><name>i</name></task>\n| ID | Status |\n|--|--|\n| T1 | done |\n## Task Dependency Graph\n```json\n[[\"1\"],[\"1\"]]\n```\n## Dependencies\n- T001 → T002\n"},
+// hardTexts returns what editors, tools and accidents leave behind.
+func hardTexts(t testing.TB) (texts []string) {
+	src, err := os.ReadFile("testdata/cases/hard.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(src)) {
+		if read, ok := strings.CutPrefix(strings.TrimSpace(line), "read "); ok {
+			text, _ := caseText(t, read)
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 func TestFaultF21_HardInputInEveryDialect(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, dialect string) {
-		for _, c := range hardTexts {
-			t.Run(c.name, func(t *testing.T) {
-				checkHard(t, inDialect(dialect, c.text))
-				checkHard(t, inDialect(dialect, c.text+"\n- [ ] 1. a\n- [ ] T001 b\n### Task 1: c\n"+c.text))
-			})
+		for _, text := range hardTexts(t) {
+			checkHard(t, inDialect(dialect, text))
+			checkHard(t, inDialect(dialect, text+"\n- [ ] 1. a\n- [ ] T001 b\n### Task 1: c\n"+text))
 		}
 	})
-	for _, c := range hardTexts {
-		checkHard(t, c.text)
+	for _, text := range hardTexts(t) {
+		checkHard(t, text)
 	}
 }
 

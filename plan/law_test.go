@@ -126,11 +126,8 @@ func FuzzParse(f *testing.F) {
 	for _, text := range fixtures(f, "plans") {
 		f.Add([]byte(text), byte(0))
 	}
-	for i, seed := range seeds {
-		f.Add([]byte(seed), byte(i))
-	}
-	for i, hard := range hardTexts {
-		f.Add([]byte(hard.text), byte(i))
+	for i, text := range hardTexts(f) {
+		f.Add([]byte(text), byte(i))
 	}
 	// The file decides about its dialect, or one of all is set.
 	f.Fuzz(func(t *testing.T, src []byte, which byte) {
@@ -141,21 +138,6 @@ func FuzzParse(f *testing.F) {
 		}
 		checkHard(t, text)
 	})
-}
-
-// seeds are shapes that a reader of lines gets wrong.
-var seeds = []string{
-	"", "\n", "\ufeff", "- [ ]", "- [", "-[]", "[ ] 1. x", "- [ ] 1", "- [ ] 1.\r- [x] 2\r\n",
-	"# [ ] 1. x", "####### [ ] 1. x", "> > 1) [-] 1.2a x", "\u00a0-\u00a0[\u00a0]\u00a01.\u00a0x",
-	"- [ ] 1. a _Prompt: |\n  x\n\n  y_\n", "- [ ] 1. a\n  _Prompt: b _Leverage: c_ _Depends: 1_ d_",
-	"- [ ] 1. a\n~~~\n_Prompt: |\n  b\n\n~~~\n", "- [ ] 1\n  - [ ] 1.1.1\n- [ ] 1.1\n",
-	"### Task 1: x\n- [x] **Files**: a\n", "- [ ] 1. a\n<!--\n- [ ] 2. b\n-->\n_Depends: 2_",
-	"- [ ] **1.** a\n- [ ] **2. b** c\n- [ ]* **3 d**", "- [ ] 1. a\n  - Files:\n    - b (c)\n\n  x\n",
-	"- [ ] 1.2 a\n  - [ ] 7 b\n    - [ ] 1 c\n      - [ ] 1.2.1 d",
-	"<!-- waybill: dialect=tina -->\n- [ ] a\n  - [ ] 1. b\n### Task 1: c\n- [ ] **Step 1: d**",
-	"### Task 1: x\n- [ ] a\n  - [ ] **Step 1: b**\n## [x] Task 1 (DONE)\n- [ ] 1. c\n**Depends on:** 2",
-	"## Task 2\n```\n### Task 1: x\n- [ ] 1. y\n```\n**Depends on:** Task 1", "### Task\n### Task 1\n### Task: a\n### Task Group",
-	"- [ ] 1 _ _Prompt: _ _\n__\n_", "#[]](0)", "# [0\ufe0f]", "- [x]: a\n- [[] 1 b\n- [ ][a]\n- []] 2 c",
 }
 
 // fragments are lines and half lines of which any order makes a text.
@@ -199,10 +181,5 @@ func TestEveryCheckboxIsAnItemOrHasOneDiagnostic(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			checkLaws(t, []byte(strings.Join(rapid.SliceOfN(pieces, 0, 60).Draw(t, "pieces"), "")))
 		})
-	})
-	t.Run("seeds", func(t *testing.T) {
-		for _, seed := range seeds {
-			checkLaws(t, []byte(seed))
-		}
 	})
 }

@@ -77,17 +77,5 @@ func lineOf(src string, d plan.Diagnostic) string {
 // Plans with open boxes showed 100 % and completed, because criteria, notes and other boxes that are no items were not
 // counted. The fixtures and all cases are looked at where they are read.
 func TestNoOpenBoxCountsAsDone(t *testing.T) {
-	t.Run("seeds", func(t *testing.T) {
-		for _, seed := range seeds {
-			requireOpenWorkCounts(t, seed)
-		}
-	})
-	t.Run("hard texts", func(t *testing.T) {
-		for _, hard := range hardTexts {
-			requireOpenWorkCounts(t, hard.text)
-		}
-	})
-	t.Run("any order of lines", func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) { requireOpenWorkCounts(t, drawText(t)) })
-	})
+	rapid.Check(t, func(t *rapid.T) { requireOpenWorkCounts(t, drawText(t)) })
 }
