@@ -78,11 +78,12 @@ type story struct {
 	*harness
 	*clock
 
-	loans, shelves string // tasks: one that went a long way, and one that asks
-	run            string
+	loans, shelves, running string // tasks: one that went a long way, one that asks, and one that is worked on
+	run                     string
 }
 
-func newStory(t *testing.T) *story {
+// newStory tells it, with a check that fails if there is one.
+func newStory(t *testing.T, checked bool) *story {
 	t.Helper()
 	c := &clock{}
 	c.set(t, "09:00:00")
@@ -93,7 +94,7 @@ func newStory(t *testing.T) *story {
 	s.write("tasks.md", libraryPlan)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "tasks.md"), c.at, c.at))
 	s.loans = s.longWay(t)
-	s.run = s.sentBack(t)
+	s.run = s.sentBack(t, checked)
 	s.questions(t)
 	c.set(t, "10:12:00")
 	return s
@@ -124,7 +125,7 @@ func (s *story) longWay(t *testing.T) string {
 }
 
 // sentBack is a run whose work a reviewer has sent back.
-func (s *story) sentBack(t *testing.T) string {
+func (s *story) sentBack(t *testing.T, checked bool) string {
 	s.set(t, "09:20:00")
 	run := s.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "2.2"})["run"].(map[string]any)["run_id"].(string)
 	s.call("compile_prompt", map[string]any{"run_id": run, "role": "worker"})
@@ -133,6 +134,11 @@ func (s *story) sentBack(t *testing.T) string {
 		"run_id": run, "role": "worker",
 		"output": "role: worker\ntask_id: 2.2\nstatus: pass\ngit_range: 3f1c9e0..a40d77b\nissues: none\nfiles_changed: loans/table.sql\nconfidence: high\n",
 	})
+	if checked {
+		s.call("report_check", map[string]any{
+			"run_id": run, "check": "make-test", "outcome": "red", "exit_code": 2, "command": "make test", "output": "a reader has two copies\n",
+		})
+	}
 	s.set(t, "09:44:00")
 	s.call("ingest_output", map[string]any{
 		"run_id": run, "role": "spec-reviewer",
@@ -151,7 +157,7 @@ func (s *story) questions(t *testing.T) {
 	s.asking(t, "Write to the readers", "10:01:00", "10:03:00", "Three drafts are in letters/", "In which languages shall the letter be?")
 	s.asking(t, "Print the labels", "10:04:00", "10:11:20", "The labels of the first floor are printed.", "The printer has no paper left. Shall I go on tomorrow?")
 	s.create(map[string]any{"prompt": "Carry the catalogue.", "description": "Carry the catalogue"})
-	s.claim()
+	s.running = s.claim()
 }
 
 // asking is a task that was worked on for a while, and asks.
@@ -184,7 +190,7 @@ func (s *story) still(b *browser) *tab {
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	s := newStory(t)
+	s := newStory(t, false)
 	p := s.still(b)
 	p.look(`location.hash = ` + quoted("#/inbox/"+s.shelves))
 	p.focus("#reply")

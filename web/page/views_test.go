@@ -22,12 +22,12 @@ type sight struct {
 
 func sights(w town) []sight {
 	return []sight{
-		{"inbox", "#/inbox/" + w.asking, []string{"Move the garden gate", "Name the bell", "who tells the neighbours?", "So far: half of it.", "Send reply"}},
+		{"inbox", "#/inbox/" + w.shelves, []string{"Order the shelves", "Print the labels", "leave out a shelf of the encyclopedias?", "The plan of the new hall is drawn", "Send reply"}},
 		{"tasks", "#/tasks/" + w.failed, []string{"Wind the clock", "error", "503 service unavailable", "acme/large", "other/small", "Retry"}},
-		{"retried", "#/tasks/" + w.retried + "?q=status%3Acomplete", []string{"Polish the hands.", "Both hands shine.", "retry"}},
-		{"running", "#/tasks/" + w.running, []string{"Oil the works", "running", "Cancel the task"}},
-		{"runs", "#/runs/" + w.run, []string{"Fit the escapement", "Straighten the anchor.", "The anchor is bent.", "Rejections by reviewers", "of 6", "said, not proven", "make-test: red (exit status 2)"}},
-		{"plans", "#/plans/tasks.md/2.2", []string{"Fit the escapement", "Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
+		{"retried", "#/tasks/" + w.loans + "?q=status%3Acomplete", []string{"Move the loans", "3,112 loans are in the new table.", "retry"}},
+		{"running", "#/tasks/" + w.running, []string{"Carry the catalogue", "running", "Cancel the task"}},
+		{"runs", "#/runs/" + w.run, []string{"Write the new table", "Make reader and book unique together.", "A reader can borrow the same book twice.", "Rejections by reviewers", "of 6", "said, not proven", "make-test: red (exit status 2)"}},
+		{"plans", "#/plans/tasks.md/2.2", []string{"Write the new table", "Tell the readers", "specs/garden/tasks.md", "in progress", w.run, "loans/table.sql"}},
 		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
 		{"notices", "#/notices", []string{"Notices", "Mark "}},
 		{"status", "#/status", []string{"Tasks:", "sqlite", "Workspace", "Prompts compiled"}},

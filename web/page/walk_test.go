@@ -15,7 +15,7 @@ import (
 func TestKeysWalkThePage(t *testing.T) {
 	h, w := settled(t)
 	p := newBrowser(t).at(h, "")
-	p.sees("Name the bell")
+	p.sees("Print the labels")
 	p.press("j")
 	p.until(`document.activeElement.closest(".row")?.dataset.row === "0"`)
 	p.press("j")
@@ -23,7 +23,7 @@ func TestKeysWalkThePage(t *testing.T) {
 	p.press("k")
 	p.until(`document.activeElement.closest(".row")?.dataset.row === "0"`)
 	p.press("Enter")
-	p.until(`location.hash.endsWith(` + quoted(w.asking) + `)`)
+	p.until(`location.hash.endsWith(` + quoted(w.shelves) + `)`)
 	p.until(`document.querySelector("#reply") !== null`)
 	p.press("r")
 	require.Equal(t, "reply", p.look(`document.activeElement.id`))
@@ -110,14 +110,14 @@ func TestActionsDoWhatTheySay(t *testing.T) {
 	require.Len(t, again, 1)
 	require.InDelta(t, 2, again[0].(map[string]any)["sends_max"], 0)
 
-	p.look(`location.hash = "#/plans/tasks.md/4"`)
+	p.look(`location.hash = "#/plans/tasks.md/2.3"`)
 	p.confirm("Mark completed")
 	p.until(`document.querySelector(".item-pane .state").innerText.includes("completed")`)
 
 	p.look(`location.hash = "#/plans/tasks.md/3"`)
 	p.confirm("Start a run")
 	p.until(`location.hash.startsWith("#/runs/run_")`)
-	p.sees("Ring the bell")
+	p.sees("Open the doors")
 
 	p.look(`location.hash = "#/notices"`)
 	p.until(`document.querySelector(".row") !== null`)
@@ -238,9 +238,7 @@ func TestLongListShowsWhatIsSeen(t *testing.T) {
 
 // TestZoom200NeedsNoSidewaysScroll: at 200 % nothing is lost, and nothing has to be scrolled sideways.
 func TestZoom200NeedsNoSidewaysScroll(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	w := h.settle()
+	h, w := settled(t)
 	p := newBrowser(t).tab()
 	p.size(640, 400)
 	p.open(h.link())
@@ -249,7 +247,7 @@ func TestZoom200NeedsNoSidewaysScroll(t *testing.T) {
 		p.sees(s.words[0])
 		p.narrow(s.name)
 	}
-	p.look(`location.hash = "#/inbox/` + w.asking + `"`)
+	p.look(`location.hash = "#/inbox/` + w.shelves + `"`)
 	p.focus("#reply")
 	at := p.look(`(({ top, bottom }) => [top, bottom, innerHeight])(document.querySelector("#reply").getBoundingClientRect())`).([]any)
 	const edge = 4 // of the box, which a browser does not scroll for
