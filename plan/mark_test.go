@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"waybill/plan"
 	"waybill/test/slow"
@@ -187,27 +186,4 @@ func TestFaultF7_OnlyTheMarkChanges(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 500)
-}
-
-// drawMarks returns a plan whose lines are anything that a plan may have.
-func drawMarks(t *rapid.T) string {
-	line := rapid.Custom(func(t *rapid.T) string {
-		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
-			return rapid.SampledFrom([]string{
-				"", "```", "<!--", "-->", "# Head", "  - _Blocked: no paper_", "  - _Prompt: Role: a | Task: b_", "> quoted",
-				"- **Dependencies**: Task 1, Task 2", "  - a note", "- [ ] no id", "text [x] in it", "~~~", "\t",
-			}).Draw(t, "line")
-		}
-		return rapid.SampledFrom([]string{"", "  ", "\t", "> "}).Draw(t, "indent") +
-			rapid.SampledFrom([]string{"- ", "* ", "+ ", "1. ", "## "}).Draw(t, "bullet") +
-			"[" + rapid.SampledFrom([]string{" ", "x", "X", "-", "~", "", "?", "é", "\t", "✅"}).Draw(t, "mark") + "]" +
-			rapid.SampledFrom([]string{" ", "* ", "", "  "}).Draw(t, "gap") +
-			rapid.SampledFrom([]string{"1", "2", "3", "1.1", "1.2", "2.1", "2.1.1", "4"}).Draw(t, "id") + " a thing"
-	})
-	end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "end")
-	return "- [ ] 9 the last" + end + strings.Join(rapid.SliceOfN(line, 1, 12).Draw(t, "lines"), end)
-}
-
-func TestOnlyTheMarkChangesInAnyPlan(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkEveryMark(t, drawMarks(t)) })
 }

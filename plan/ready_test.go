@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"waybill/plan"
 )
@@ -49,47 +48,6 @@ func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
 	require.Equal(t, want, r.Ready(r.Items(), by).Progress)
 	require.True(t, want.ByRuns())
 	require.True(t, plan.PlanProgress{Unapproved: 1}.ByRuns())
-}
-
-// An agent that ticked its own box skipped the review of its work.
-func TestATickedBoxDoesNotEndARunThatGoesOn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
-		before := tell(plan.Ready(n.items, runs(n.runs)))
-		for i := range n.items {
-			if n.running(&n.items[i]) {
-				n.items[i].Status = rapid.SampledFrom([]plan.Status{plan.Pending, plan.InProgress, plan.Completed, plan.Blocked, plan.Skipped}).Draw(t, "marked")
-			}
-		}
-		require.Equal(t, before, tell(plan.Ready(n.items, runs(n.runs))))
-	})
-}
-
-// One blocked item is no reason to stop a plan.
-func TestABlockedItemHoldsUpItsDependentsOnly(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := drawPlan(t, false)
-		before := plan.Ready(n.items, runs(n.runs))
-		if len(before.Ready) == 0 {
-			t.Skip("nothing to block")
-		}
-		id := rapid.SampledFrom(before.Ready).Draw(t, "blocked")
-		n.runs[id] = plan.RunBlocked
-		after := plan.Ready(n.items, runs(n.runs))
-		require.Equal(t, slices.DeleteFunc(slices.Clone(before.Ready), func(s string) bool { return s == id }), append([]string{}, after.Ready...))
-		for i, w := range after.Waiting {
-			if w.ItemID == id {
-				after.Waiting = slices.Delete(after.Waiting, i, i+1)
-				break
-			}
-		}
-		for i, w := range after.Waiting {
-			if !slices.Equal(w.Because, before.Waiting[i].Because) {
-				require.Contains(t, w.Because, plan.Hold{Kind: plan.HeldByBlock, ItemID: id}, "only who waits for it hears of it")
-				require.True(t, slices.ContainsFunc(w.Because, func(h plan.Hold) bool { return h.Kind == plan.HeldByDependency }))
-			}
-		}
-	})
 }
 
 func TestCausesAreTheFirstOfThePlan(t *testing.T) {

@@ -101,10 +101,3 @@ func TestFaultF7_OtherSpellingsOfWhiteSpaceReadTheSame(t *testing.T) {
 		})
 	}
 }
-
-func TestFaultF7_ColumnsDoNotCountByteOrderMarkAndCarriageReturn(t *testing.T) {
-	const text = "- [?] 1. a\n- [ ] nameless\n"
-	want := meaningOf(t, text)
-	require.Len(t, want.diagnostics, 2)
-	require.Equal(t, want, meaningOf(t, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n")))
-}

@@ -20,7 +20,6 @@ const password = "hunter2/öl"
 
 // TestFaultS19_WrongAddress: what is wrong is said, and what to do, without the password.
 func TestFaultS19_WrongAddress(t *testing.T) {
-	t.Parallel()
 	rules := filepath.Join(publicDir(t), "rules")
 	require.NoError(t, os.WriteFile(rules, []byte("host all ann 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"), 0o644))
 	server, o := own(t, "hba_file = '"+rules+"'")

@@ -77,28 +77,22 @@ func TestRestoreSetsTheStoreAside(t *testing.T) {
 	requireNoPart(t, path)
 }
 
-func TestRestoreWhereThereIsNoStore(t *testing.T) {
-	path := path(t)
-	require.NoError(t, os.WriteFile(path+"-wal", []byte("left here by another database"), 0o600))
-	done, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
-	require.NoError(t, err)
-	require.Equal(t, sqlite.Restored{Path: done.Path}, done)
-	requireEvents(t, path, 3)
-}
-
-// TestJournalOfALostStoreWasRolledBackInTheRestoredOne: the journal says that the database had one page, so that SQLite cut
-// the new one to that.
+// TestJournalOfALostStoreWasRolledBackInTheRestoredOne: there is no store, but files of one. The journal says that the
+// database had one page, so that SQLite cut the new one to that.
 func TestJournalOfALostStoreWasRolledBackInTheRestoredOne(t *testing.T) {
-	path := path(t)
 	journal := make([]byte, 512)
 	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
 	for at, n := range map[int]uint32{16: 1, 20: 512, 24: 4096} { // pages, bytes of a sector, bytes of a page
 		binary.BigEndian.PutUint32(journal[at:], n)
 	}
-	require.NoError(t, os.WriteFile(path+"-journal", journal, 0o600))
-	_, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
-	require.NoError(t, err)
-	requireEvents(t, path, 3)
+	for side, text := range map[string]string{"-wal": "left here by another database", "-journal": string(journal)} {
+		path := path(t)
+		require.NoError(t, os.WriteFile(path+side, []byte(text), 0o600))
+		done, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
+		require.NoError(t, err)
+		require.Equal(t, sqlite.Restored{Path: done.Path}, done)
+		requireEvents(t, path, 3)
+	}
 }
 
 func TestRestoreThatFailsChangesNothing(t *testing.T) {
