@@ -21,14 +21,8 @@ func markOf(t require.TestingT, text, id string, line int, to plan.Status) (plan
 	return r.Marked(plan.Marking{Plan: "tasks.md", ItemID: id, Line: line, Status: to})
 }
 
-// checkMarked holds for every plan and every item: either a typed error and nothing, or a plan that
-// differs in one mark and reads so.
-func checkMarked(t require.TestingT, text string, before *plan.Reading, was []plan.Item, it plan.Item, to plan.Status) {
-	checkMarkedIn(t, text, before, was, it, to, false)
-}
-
-// checkMarkedIn is checkMarked, for a text that may be so odd that a mark in it would mean something else to
-// others: then nothing is written, and that is the law.
+// checkMarkedIn holds for every plan and every item: either a typed error and nothing, or a plan that differs in one mark and
+// reads so. A text may be so odd that a mark in it would mean something else to others: then nothing is written.
 func checkMarkedIn(t require.TestingT, text string, before *plan.Reading, was []plan.Item, it plan.Item, to plan.Status, odd bool) {
 	marked, err := before.Marked(plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
 	if err != nil {

@@ -14,7 +14,7 @@ var document = filepath.Join("..", "..", "docs", "plans.md")
 
 // What the document says about places is written from what the code has.
 func TestPlansDocumentIsCurrent(t *testing.T) {
-	golden.Parts(t, document, map[string]string{"places": placesTable(), "exceptions": exceptionsTable(), "kinds": kindsTable()})
+	golden.Parts(t, document, map[string]string{"places": placesTable(), "exceptions": "Never plans: `" + strings.Join(planfile.Exceptions(), "`, `") + "`.\n", "kinds": kindsTable()})
 }
 
 func placesTable() string {
@@ -28,10 +28,6 @@ func placesTable() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Pattern, p.Tool, counts)
 	}
 	return b.String()
-}
-
-func exceptionsTable() string {
-	return "Never plans: `" + strings.Join(planfile.Exceptions(), "`, `") + "`.\n"
 }
 
 func kindsTable() string {

@@ -1,12 +1,10 @@
 package postgres_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,14 +33,6 @@ func awaitEach(t testing.TB, n int, by *postgres.Store, changed <-chan struct{})
 	for range n {
 		require.NoError(t, by.Update(t.Context(), appendOne))
 		awaitSignal(t, changed)
-	}
-}
-
-// drain takes a signal that is left of what was before.
-func drain(changed <-chan struct{}) {
-	select {
-	case <-changed:
-	default:
 	}
 }
 
@@ -108,8 +98,11 @@ func TestCommitsOfAMomentAreToldOnce(t *testing.T) {
 	heard := func() string {
 		within, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()
-		n, err := notification(within, hears)
-		require.NoError(t, err)
+		for len(hears.Heard) == 0 {
+			require.NoError(t, hears.WaitForNotification(within))
+		}
+		n := hears.Heard[0]
+		hears.Heard = hears.Heard[1:]
 		return n
 	}
 	require.NoError(t, s.Update(t.Context(), appendOne))
@@ -188,7 +181,12 @@ func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 2 * most {
-			wg.Go(func() { _ = s.View(ctx, readEvents) }) // is cancelled
+			wg.Go(func() {
+				_ = s.View(ctx, func(tx store.Tx) error { // is cancelled
+					_, err := tx.Events(0, 10, nil)
+					return err
+				})
+			})
 		}
 		give() // and others wait for the connections of those that gave up
 		give = cancel
@@ -203,11 +201,6 @@ func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
 	blocker.Hang()
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	listening(t, server, o, "1")
-}
-
-func readEvents(tx store.Tx) error {
-	_, err := tx.Events(0, 10, nil)
-	return err
 }
 
 // fillConnections has Views use all connections that are left, at the same time, until the function that it gives is called.
@@ -273,9 +266,9 @@ func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 	} {
 		server.Connect(t, named(o, name))
 	}
-	require.Equal(t, []store.Peer{
+	require.ElementsMatch(t, []store.Peer{
 		{PID: 77, Version: "2.0?new", Host: "far-away"}, {PID: 77, Version: o.Version},
-	}, sorted(s.Status(t.Context()).Peers))
+	}, s.Status(t.Context()).Peers)
 	other.Hang()
 	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Peers) == 1 }, soon, 5*time.Millisecond)
 }
@@ -283,20 +276,4 @@ func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 // named returns the URL of a store for a connection of that name.
 func named(o postgres.Options, name string) string {
 	return o.URL + "&application_name=" + url.PathEscape(name)
-}
-
-func notification(within context.Context, c *pgtest.Conn) (payload string, err error) {
-	for len(c.Heard) == 0 {
-		if err := c.WaitForNotification(within); err != nil {
-			return "", err
-		}
-	}
-	payload = c.Heard[0]
-	c.Heard = c.Heard[1:]
-	return payload, nil
-}
-
-func sorted(peers []store.Peer) []store.Peer {
-	slices.SortFunc(peers, func(a, b store.Peer) int { return cmp.Compare(a.Version, b.Version) })
-	return peers
 }

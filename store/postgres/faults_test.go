@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -387,7 +388,7 @@ func (p *proxy) requests(client io.Reader, server io.Writer, cut *atomic.Bool) {
 		if err != nil {
 			return
 		}
-		commit := n > 0 && buf[0] == 'Q' && containsCommit(buf[:n])
+		commit := n > 0 && buf[0] == 'Q' && bytes.LastIndex(buf[:n], []byte("COMMIT")) > 6
 		if commit && p.dropRequest.CompareAndSwap(true, false) {
 			p.cuts.Add(1)
 			p.act()
@@ -411,16 +412,6 @@ func (p *proxy) act() {
 	if f := p.whenCut.Load(); f != nil {
 		(*f)()
 	}
-}
-
-func containsCommit(text []byte) bool {
-	const word = "COMMIT"
-	for i := range len(text) - len(word) + 1 {
-		if string(text[i:i+len(word)]) == word && i > 6 {
-			return true
-		}
-	}
-	return false
 }
 
 func requireNotApplied(t testing.TB, err error) {

@@ -20,7 +20,11 @@ const password = "hunter2/öl"
 
 // TestFaultS19_WrongAddress: what is wrong is said, and what to do, without the password.
 func TestFaultS19_WrongAddress(t *testing.T) {
-	rules := filepath.Join(publicDir(t), "rules")
+	dir, err := os.MkdirTemp("", "public") // not below folders that only we may enter
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	rules := filepath.Join(dir, "rules")
 	require.NoError(t, os.WriteFile(rules, []byte("host all ann 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"), 0o644))
 	server, o := own(t, "hba_file = '"+rules+"'")
 	server.Run(t, o.URL, "CREATE ROLE ann LOGIN PASSWORD 'another'")
@@ -83,14 +87,4 @@ func TestFaultS3_RightsAreTakenAway(t *testing.T) {
 	server.Run(t, o.URL, "GRANT INSERT ON waybill.events TO clerk")
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	require.EqualValues(t, 3, newest(t, s))
-}
-
-// publicDir makes a folder that is not below folders that only we may enter.
-func publicDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "public")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o755))
-	return dir
 }

@@ -25,10 +25,19 @@ func play(part string) int {
 		"hold":   holdUpdate,
 		"race":   race,
 	}
-	if part == "restore" {
-		return restoreAsChild()
+	o := sqlite.Options{Path: os.Getenv("STORE")}
+	if part == "restore" { // puts the copy in the place of the store
+		if _, err := sqlite.RestoreCopy(context.Background(), o, os.Getenv("COPY")); err != nil {
+			say(describe(err))
+			return 1
+		}
+		say("restored")
+		return 0
 	}
-	s, err := openAsChild(part)
+	if os.Getenv("UMASK") == "0" {
+		clearUmask()
+	}
+	s, err := sqlite.Open(context.Background(), o)
 	if err != nil {
 		say(describe(err))
 		return 1
@@ -44,24 +53,6 @@ func play(part string) int {
 		return 1
 	}
 	return 0
-}
-
-// restoreAsChild puts the copy that COPY names in the place of the store, and says so.
-func restoreAsChild() int {
-	if _, err := sqlite.RestoreCopy(context.Background(), sqlite.Options{Path: os.Getenv("STORE")}, os.Getenv("COPY")); err != nil {
-		say(describe(err))
-		return 1
-	}
-	say("restored")
-	return 0
-}
-
-func openAsChild(part string) (*sqlite.Store, error) {
-	if os.Getenv("UMASK") == "0" {
-		clearUmask()
-	}
-	o := sqlite.Options{Path: os.Getenv("STORE")}
-	return sqlite.Open(context.Background(), o)
 }
 
 // appendForever appends one record an Update and says each number when it is durable.

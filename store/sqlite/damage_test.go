@@ -485,15 +485,10 @@ func staff(tx store.Tx, n int64) error {
 	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
 }
 
-// smallColumns are those whose numbers are bytes and flags in core.
-func smallColumns() []string {
-	return []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "naming"}
-}
-
 // TestFaultS4_NumbersThatAreTooLarge: a number is damaged in such a way that its last byte is what it was.
 func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
 	source := fullStore(t)
-	for _, column := range smallColumns() {
+	for _, column := range []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "naming"} { // bytes and flags in core
 		path := path(t)
 		copyFile(t, source, path)
 		change(t, path, "PRAGMA ignore_check_constraints = ON; UPDATE runs SET "+column+" = "+column+" + 256")

@@ -166,9 +166,10 @@ func damagings() map[string]damaging {
 				"UPDATE breakers SET until = 9 WHERE key = 'provider/model-1'",
 			},
 			func(t *testing.T, tx store.Tx) error {
-				claimed, err := claimOldest(tx, "new", 5000)
+				ready, err := tx.Tasks(store.TaskQuery{ReadyAt: 5000, Limit: 1})
 				require.NoError(t, err)
-				require.Equal(t, taskID(8), claimed.ID)
+				require.Equal(t, taskID(8), ready[0].ID)
+				require.NoError(t, happen(tx, 8, claimOf(8000)))
 				page, err := tx.Tasks(store.TaskQuery{Limit: 3})
 				require.NoError(t, err)
 				require.Equal(t, []string{taskID(1), taskID(3), taskID(4)}, []string{page[0].ID, page[1].ID, page[2].ID})

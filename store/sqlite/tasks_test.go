@@ -55,15 +55,6 @@ func happen(tx store.Tx, n int64, events ...task.Event) error {
 	return err
 }
 
-// claimOldest claims the oldest task that is ready. The zero Task says that there is none.
-func claimOldest(tx store.Tx, token string, at core.Instant) (task.Task, error) {
-	ready, err := tx.Tasks(store.TaskQuery{ReadyAt: at, Limit: 1})
-	if err != nil || len(ready) == 0 {
-		return task.Task{}, err
-	}
-	return stepTask(tx, ready[0], task.Claim{At: at, Worker: "w", Token: token, Length: 1000})
-}
-
 func claimOf(n int64) task.Claim {
 	return task.Claim{At: core.Instant(n), Worker: "w", Token: fmt.Sprint("tok_", n), Length: 1000}
 }
