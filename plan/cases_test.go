@@ -94,6 +94,7 @@ func readCase(t *testing.T, text string, hints plan.Hints) string {
 	if err != nil {
 		var refusal *plan.ParseError
 		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, "progress_ledger_parse_failed", refusal.Code())
 		return fmt.Sprintf("error %s %d+%d: %s\n%s", refusal.Reason, refusal.Line, refusal.Offset, err, diagnosticLines(refusal.Diagnostics))
 	}
 	if hints == (plan.Hints{}) {
