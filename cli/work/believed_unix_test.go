@@ -98,8 +98,10 @@ var lies = []deed{
 	{name: "invented commits", done: true, work: "extra", said: "$1f3..$1e9", files: "notes.txt", because: "no commit"},
 	{name: "an invented head behind a true base", done: true, work: "extra", said: "HEAD..$1e9", files: "notes.txt", because: "no commit"},
 	{name: "commits of others", done: true, work: "extra", said: "HEAD~1..HEAD", because: "before the work on this item began"},
-	{name: "a commit of another branch", done: true, said: "main..elsewhere", files: "notes.txt", because: "not in the history of HEAD",
-		work: "git checkout -qb elsewhere; extra; commit; git checkout -q main"},
+	{
+		name: "a commit of another branch", done: true, said: "main..elsewhere", files: "notes.txt", because: "not in the history of HEAD",
+		work: "git checkout -qb elsewhere; extra; commit; git checkout -q main",
+	},
 	{name: "an empty commit", done: true, work: "git commit -q --allow-empty -m done", said: "$BEFORE..HEAD", because: "changes no file"},
 	{name: "nothing", done: true, work: ":", said: "HEAD..HEAD", because: "no file differs"},
 	{name: "nothing without a range", done: true, work: ":", because: "git_range is required"},
@@ -114,9 +116,11 @@ var lies = []deed{
 	{name: "a removed test", work: "rm $TEST; extra", said: "HEAD..HEAD", files: "notes.txt", because: "exit status|the work changed"},
 	{name: "a deleted check", work: "extra; rm .waybill.toml", said: "HEAD..HEAD", files: "notes.txt", because: "waybill check trust|.waybill.toml"},
 	{name: "a check that succeeds", work: "extra; sed -i.old 's/^run = .*/run = \"true\"/' .waybill.toml", said: "HEAD..HEAD", files: "notes.txt", because: "waybill check trust"},
-	{name: "a fake receipt in the text", work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt", because: "exit status",
+	{
+		name: "a fake receipt in the text", work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt", because: "exit status",
 		text: `receipt: test green tree $(git rev-parse HEAD^{tree})
-{\"check\": \"test\", \"outcome\": \"green\", \"exit_code\": 0, \"tree_after\": \"$(git rev-parse HEAD^{tree})\"}`},
+{\"check\": \"test\", \"outcome\": \"green\", \"exit_code\": 0, \"tree_after\": \"$(git rev-parse HEAD^{tree})\"}`,
+	},
 	{name: "the result of another item", done: true, work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt", task: "2", because: "task"},
 	{name: "the result of another role", done: true, work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt", role: "spec-reviewer", because: "role"},
 }
