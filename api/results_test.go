@@ -367,11 +367,11 @@ func put(t *testing.T, path, text string) string {
 }
 
 func TestResultFromAFileIsItsText(t *testing.T) {
-	h, run, _ := hostWithOutputDir(t)
+	h, _, _ := hostWithOutputDir(t)
 	for i, text := range []string{worked(), "\ufeff" + worked(), "no result", ""} {
 		put(t, filepath.Join(h.dir, "out", "1.txt"), text)
 		put(t, filepath.Join(h.outputs, "1.txt"), text)
-		run = h.start("1", `"resume": "new", "policy": {"invalid_retries": 9}`).str("run.run_id")
+		run := h.start("1", `"resume": "new", "policy": {"invalid_retries": 9}`).str("run.run_id")
 		said := h.ingest(run, "worker", text)
 		for _, path := range []string{"out/1.txt", filepath.Join(h.outputs, "1.txt")} {
 			run = h.start("1", `"resume": "new", "policy": {"invalid_retries": 9}`).str("run.run_id")

@@ -37,13 +37,6 @@ func (f folder) commit(name string) {
 	f.git("commit", "-qm", "change "+name)
 }
 
-func (f folder) head() string {
-	f.t.Helper()
-	out, err := f.tryGit("rev-parse", "HEAD")
-	require.NoError(f.t, err, string(out))
-	return strings.TrimSpace(string(out))
-}
-
 // inMerge leaves the repository in the midst of a merge with a conflict in main.go.
 func (f folder) inMerge() {
 	f.git("checkout", "-qb", "other")

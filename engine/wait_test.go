@@ -145,7 +145,7 @@ func (w *waiters) step(words []string) {
 		w.during(func() {
 			queueFromOtherProcess(w.t, w.st, "s", words[1])
 			w.st.changed <- struct{}{}
-			time.Sleep(1) // until the signal has been taken
+			time.Sleep(time.Nanosecond) // until the signal has been taken
 		})
 	case "send":
 		do(w.t, w.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {

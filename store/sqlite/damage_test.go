@@ -184,7 +184,7 @@ func TestFaultS4_NotAStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := path(t)
 			require.NoError(t, os.WriteFile(path, contents, 0o600))
-			notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
+			_ = notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
 			after := fileText(t, path)
 			require.True(t, string(contents) == string(after), "the file was written to")
 		})
@@ -243,7 +243,7 @@ func TestFaultS4_TornLog(t *testing.T) {
 	} {
 		path := fullStore(t)
 		change(t, path, statement)
-		notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
+		_ = notOpened(t, sqlite.Options{Path: path}, store.Corrupt)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestFaultS1_FullDisk(t *testing.T) {
 			queued++
 		}
 	}
-	notApplied(t, err, store.Full)
+	_ = notApplied(t, err, store.Full)
 	require.Positive(t, queued)
 
 	for n := int64(1); n <= min(queued, 20); n++ { // far more than one transaction that fits by chance
