@@ -79,11 +79,38 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // startPatience bounds how long an opening waits for the lock before it makes do with reading.
 const startPatience = 250 * time.Millisecond
 
-// makesIndex reports whether another process has begun an index of the write-ahead log and has not yet given it the size of
-// the smallest one. SQLite waits 10 s for such an index, whatever its busy timeout is.
+// The index of the write-ahead log begins with two equal headers. Source: https://www.sqlite.org/walformat.html.
+const (
+	indexSize       = 32 << 10 // of the smallest index
+	indexHeaderSize = 48
+	indexIsReady    = 12 // position in a header of a byte that is 1 in an index that is ready
+)
+
+// makesIndex reports whether another process has begun an index of the write-ahead log and has not finished its headers.
+// SQLite waits 10 s for such an index, whatever its busy timeout is.
 func (p *place) makesIndex() bool {
-	info, err := os.Lstat(p.parts()[2])
-	return err == nil && info.Size() < 32<<10
+	path := p.parts()[2]
+	info, err := os.Lstat(path)
+	if err != nil || info.Size() < indexSize {
+		return err == nil
+	}
+	shared, err := openShared(p.path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = shared.release() }()
+	f, err := shared.keep(path, info, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	for range 100 { // a process that is not stopped writes both headers at once
+		var head [2 * indexHeaderSize]byte
+		_, err := f.ReadAt(head[:], 0)
+		if err != nil || head[indexIsReady] != 0 && [indexHeaderSize]byte(head[:]) == [indexHeaderSize]byte(head[indexHeaderSize:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // start opens the connection that writes, under the lock, so that no other process makes the same store. While another
