@@ -215,7 +215,7 @@ func TestFullDiskHidWhatOnlyTheLogHas(t *testing.T) {
 	crash(t, path)
 	require.NoError(t, os.Remove(path+"-shm")) // as after a power cut
 	fillDisk(t, dir)
-	notOpened(t, sqlite.Options{Path: path, ReadOnly: true}, store.Full)
+	_ = notOpened(t, sqlite.Options{Path: path, ReadOnly: true}, store.Full)
 	found := sqlite.Examine(t.Context(), sqlite.Options{Path: path})
 	require.Contains(t, found[len(found)-1].Text, "no space is left")
 	require.NoError(t, os.Remove(filepath.Join(dir, "filler")))
@@ -557,7 +557,7 @@ func TestFaultS3_ReadOnlyMount(t *testing.T) {
 	requireReadOnly(t, s, 1)
 
 	missing := filepath.Join(frozen, "another.db")
-	notOpened(t, sqlite.Options{Path: missing}, store.ReadOnly)
+	_ = notOpened(t, sqlite.Options{Path: missing}, store.ReadOnly)
 }
 
 // TestFaultS3_ReadOnlyMountAfterCrash: the same with a -wal that a crash has left: its records are read.
@@ -585,7 +585,7 @@ func requireReadOnly(t *testing.T, s store.Store, records int64) {
 	require.True(t, status.ReadOnly)
 	require.NotEmpty(t, status.Degraded)
 	require.Equal(t, records, newest(t, s))
-	notApplied(t, s.Update(t.Context(), appendOne), store.ReadOnly)
+	_ = notApplied(t, s.Update(t.Context(), appendOne), store.ReadOnly)
 	requireFault(t, s.UpdateReserved(t.Context(), appendOne), store.ReadOnly)
 	sound(t, s)
 }

@@ -33,7 +33,7 @@ func TestFaultS13_OtherNames(t *testing.T) {
 
 	dangling := filepath.Join(t.TempDir(), "dangling.db")
 	require.NoError(t, os.Symlink(path+".none", dangling))
-	notOpened(t, sqlite.Options{Path: dangling}, store.Unsafe)
+	_ = notOpened(t, sqlite.Options{Path: dangling}, store.Unsafe)
 }
 
 // TestFaultS15_Planted: a database that somebody else has made or changed is refused.
@@ -74,7 +74,7 @@ func TestFaultS15_UnsafePlaces(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, mode|os.ModeDir, info.Mode())
 	}
-	notOpened(t, sqlite.Options{Path: t.TempDir()}, store.Unsafe)
+	_ = notOpened(t, sqlite.Options{Path: t.TempDir()}, store.Unsafe)
 }
 
 // TestFaultS15_OwnedByAnother: who owns a file could have put instructions into it, or hold its lock for ever.

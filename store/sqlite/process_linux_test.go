@@ -210,7 +210,7 @@ func TestCloseLeavesNoFile(t *testing.T) {
 		update(t, s, appendOne)
 		require.Positive(t, newest(t, s))
 		require.NoError(t, s.Close())
-		notOpened(t, sqlite.Options{Path: bad}, store.Corrupt)
+		_ = notOpened(t, sqlite.Options{Path: bad}, store.Corrupt)
 	}
 	require.Empty(t, openFiles(t, dir))
 }
