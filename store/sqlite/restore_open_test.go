@@ -151,7 +151,7 @@ func TestTablesBroughtUpUnderAProcessWereWritten(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path})
 	update(t, s, appendOne)
 	change(t, path, newerTables...)
-	notRestored(t, sqlite.Options{Path: path}, copied, store.NewerSchema)
+	_ = notRestored(t, sqlite.Options{Path: path}, copied, store.NewerSchema)
 	requireNoPart(t, path)
 	left, err := filepath.Glob(path + ".replaced-*")
 	require.NoError(t, err)

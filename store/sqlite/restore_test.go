@@ -110,7 +110,7 @@ func TestRestoreThatFailsChangesNothing(t *testing.T) {
 	require.ErrorContains(t, err, "has no attempt")
 	letter := filepath.Join(t.TempDir(), "letter.db")
 	require.NoError(t, os.WriteFile(letter, []byte("Dear reader,"), 0o600))
-	notRestored(t, sqlite.Options{Path: path}, letter, store.Corrupt)
+	_ = notRestored(t, sqlite.Options{Path: path}, letter, store.Corrupt)
 	requireEvents(t, path, 2)
 	requireNoPart(t, path)
 }
@@ -122,7 +122,7 @@ func TestRestoreRefusesADamagedCopy(t *testing.T) {
 	change(t, copied, "UPDATE events SET subject = 'other' WHERE seq = 1")
 	require.ErrorContains(t, notRestored(t, sqlite.Options{Path: path}, copied, store.Corrupt), "event 1")
 	change(t, copied, "PRAGMA user_version = 999")
-	notRestored(t, sqlite.Options{Path: path}, copied, store.NewerSchema)
+	_ = notRestored(t, sqlite.Options{Path: path}, copied, store.NewerSchema)
 	change(t, copied, "PRAGMA application_id = 7")
 	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
 	require.ErrorContains(t, err, "another program")
