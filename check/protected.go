@@ -13,9 +13,9 @@ import (
 	"waybill/internal/glob"
 )
 
-// Protected returns the files in a folder that match one of the patterns, each with a hash over its content; that of a link
-// is also over the file behind it. Files that git
-// ignores only match a pattern that is their path. An error says why it is not known which files there are.
+// Protected returns the files in a folder that match one of the patterns, each with a hash over its content. The hash of a
+// link also covers the file behind it. Files that git ignores only match a pattern that is their path. An error says why it
+// is not known which files there are.
 func Protected(ctx context.Context, dir string, patterns []string) (map[string]string, error) {
 	ctx, stop := context.WithTimeout(ctx, treeTimeout)
 	defer stop()
@@ -41,20 +41,25 @@ func Protected(ctx context.Context, dir string, patterns []string) (map[string]s
 		if err != nil {
 			return err
 		}
-		if size += info.Size(); len(found) == maxFiles || size > maxBytes {
-			return errTooMuch
+		files := []fs.FileInfo{info}
+		if target, err := os.Stat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			files = append(files, target)
 		}
-		content, err := hashFile(path, info)
-		if target, unseen := os.Stat(path); unseen == nil && info.Mode()&fs.ModeSymlink != 0 && err == nil {
-			size += target.Size()
-			var behind []byte
-			behind, err = hashFile(path, target)
-			content = append(content, behind...)
+		var content []byte
+		for _, file := range files {
+			if size += file.Size(); len(found) == maxFiles || size > maxBytes {
+				return errTooMuch
+			}
+			hash, err := hashFile(path, file)
+			if err != nil {
+				return err
+			}
+			content = append(content, hash...)
 		}
 		if content != nil {
 			found[name] = hex.EncodeToString(content)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err

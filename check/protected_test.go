@@ -76,3 +76,16 @@ func TestProtectedFilesWithoutGit(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 }
+
+// A link led to a file that is too large, which was read before its size was counted.
+func TestLargeFileBehindAProtectedLinkIsNotRead(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "large")
+	require.NoError(t, os.WriteFile(outside, nil, 0o600))
+	require.NoError(t, os.Truncate(outside, 1<<30)) // without blocks
+	dir := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "Makefile")); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+	_, err := check.Protected(t.Context(), dir, []string{"Makefile"})
+	require.ErrorContains(t, err, "MB")
+}
