@@ -166,7 +166,7 @@ func repeated(t *testing.T, o object) string {
 }
 
 // A retry prompt repeats the prompt of the call, otherwise of the task, otherwise the compiled one. A prompt that was
-// compiled for another key or form is compiled anew.
+// compiled for another key or form is compiled again.
 func TestRetryPromptRepeatsTheOriginal(t *testing.T) {
 	h, run := hostWithClock(t, setup{})
 	compiled := h.compile(run).str("prompt")

@@ -19,8 +19,8 @@ func (e *Engine) shouldWait(j *job, result any) bool {
 	return j.ctx.Err() == nil && time.Now().Before(j.deadline)
 }
 
-// park lets the job wait. foreign is the number of foreign signals before the run: if it changed, the run may have missed another
-// process's commit.
+// park lets the job wait. foreign is the number of foreign signals before the run. If it changed, the run may have missed
+// a commit of another process.
 func (e *Engine) park(j *job, foreign int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

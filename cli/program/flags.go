@@ -36,13 +36,13 @@ func AttemptVariable(env func(string) string) string {
 	return ""
 }
 
-// RefuseAgents returns an error if a command of waybill work started this process. only says who may do what it is about to do.
-func (a *App) RefuseAgents(only string) error {
+// RefuseAgents returns an error if a command of waybill work started this process. The message ends with why.
+func (a *App) RefuseAgents(why string) error {
 	name := AttemptVariable(a.Env)
 	if name == "" {
 		return nil
 	}
-	return schema.NewError(schema.InvalidState, name+" is set, so an agent runs this command, and "+only)
+	return schema.NewError(schema.InvalidState, name+" is set, so an agent runs this command, and "+why)
 }
 
 // ParseModel reads provider/model[:variant]. The names of models may have slashes in them.

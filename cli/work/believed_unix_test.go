@@ -25,14 +25,14 @@ import (
 
 // A project is what an agent works on: one item, whose test fails until the item is done.
 type project struct {
-	needs  string            // program without which the check cannot run
-	check  string            // command that decides, as the owner wrote it
-	files  map[string]string // the project before the work
-	source string            // file that the item is about
-	done   string            // its content when the item is done
-	test   string            // file of the test, which the check protects
-	spoilt string            // a test that succeeds whatever the source is
-	config string            // file that says how tests run, protected as well
+	needs    string            // program without which the check cannot run
+	check    string            // command that decides, as the owner wrote it
+	files    map[string]string // the project before the work
+	source   string            // file that the item is about
+	done     string            // its content when the item is done
+	test     string            // file of the test, which the check protects
+	weakened string            // a test that succeeds whatever the source is
+	config   string            // file that says how tests run, protected as well
 }
 
 var projects = map[string]project{
@@ -43,8 +43,8 @@ var projects = map[string]project{
 			"dial/dial.go":      "package dial\n\nfunc Hours() int { return 0 }\n",
 			"dial/dial_test.go": "package dial\n\nimport \"testing\"\n\nfunc TestHours(t *testing.T) {\n\tif Hours() != 12 {\n\t\tt.Fatal(Hours())\n\t}\n}\n",
 		},
-		done:   "package dial\n\nfunc Hours() int { return 12 }\n",
-		spoilt: "package dial\n",
+		done:     "package dial\n\nfunc Hours() int { return 12 }\n",
+		weakened: "package dial\n",
 	},
 	"node": {
 		needs: "node", check: "node test/dial.test.mjs", source: "src/dial.mjs", test: "test/dial.test.mjs", config: "package.json",
@@ -63,8 +63,8 @@ var projects = map[string]project{
 			"clock/dial.py":      "HOURS = 0\n",
 			"tests/test_dial.py": "import unittest\nfrom clock.dial import HOURS\n\nclass Dial(unittest.TestCase):\n    def test_hours(self):\n        self.assertEqual(HOURS, 12)\n",
 		},
-		done:   "HOURS = 12\n",
-		spoilt: "import unittest\n\nclass Dial(unittest.TestCase):\n    def test_hours(self):\n        pass\n",
+		done:     "HOURS = 12\n",
+		weakened: "import unittest\n\nclass Dial(unittest.TestCase):\n    def test_hours(self):\n        pass\n",
 	},
 	"make": {
 		needs: "make", check: "make -s test", source: "src/dial.txt", test: "t/dial.sh", config: "Makefile",
@@ -178,13 +178,13 @@ func (p project) begin(t *testing.T, git, done bool) *scene {
 	return s
 }
 
-// does walks the plan with an agent that does the deed, and returns the run and what a person read meanwhile.
-func (s *scene) does(d deed, n int, git bool) (r schema.Run, read string) {
+// walk walks the plan with an agent of the deed. It returns the run and the messages that a person read.
+func (s *scene) walk(d deed, n int, git bool) (r schema.Run, read string) {
 	facts := map[bool]work.Facts{true: work.FactsRequire, false: work.FactsOff}[git]
 	o := s.shell(s.script(d, n))
 	o.Env = []string{
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b",
-		"SOURCE=" + s.source, "DONE=" + s.done, "TEST=" + s.test, "SPOILT=" + s.spoilt,
+		"SOURCE=" + s.source, "DONE=" + s.done, "TEST=" + s.test, "WEAKENED=" + s.weakened,
 	}
 	o.Facts, o.Tick = facts, work.TickProven
 	o.Checks = receipts.Checks{Call: s.call, Dir: s.root, File: s.file, Runner: "waybill work"}
@@ -222,7 +222,7 @@ key=$(sed -n 's/^Result key: //p' | tail -1)
 BEFORE=$(git rev-parse -q --verify HEAD)
 right() { printf %%s "$DONE" >$SOURCE; }
 extra() { echo "$1" >>notes.txt; }
-weaken() { printf %%s "$SPOILT" >$TEST; }
+weaken() { printf %%s "$WEAKENED" >$TEST; }
 commit() { git add -A; git commit -qm "piece $1"; }
 { %s; } >&2
 `, 0xabc0000+n, strings.ReplaceAll(d.work, "extra", "extra $1")) +
@@ -256,7 +256,7 @@ func TestFabricatedWorkIsNotProven(t *testing.T) {
 			d := lies[n%len(lies)]
 			t.Run(d.name, func(t *testing.T) {
 				s := p.begin(t, true, d.done)
-				r, read := s.does(d, n, true)
+				r, read := s.walk(d, n, true)
 				require.NotEqual(t, "done", r.State, read)
 				require.NotEqual(t, "proven", r.Proof.State, read)
 				require.Regexp(t, d.because, read)
@@ -277,7 +277,7 @@ func TestHonestWorkIsProven(t *testing.T) {
 				d := deeds[n%len(deeds)]
 				d.files = spellings[n%len(spellings)]
 				t.Run(fmt.Sprint(d.name, " ", n), func(t *testing.T) {
-					r, read := p.begin(t, git, false).does(d, n, git)
+					r, read := p.begin(t, git, false).walk(d, n, git)
 					require.Equal(t, "proven", r.Proof.State, read)
 					require.Equal(t, "done", r.State, read)
 				})

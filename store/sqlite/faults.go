@@ -49,8 +49,8 @@ const (
 )
 
 // revive opens the writing connection again after the disk failed. After a failed sync, the system treats pages as
-// clean that never reached the disk, so this connection may trust lost data. After a second
-// fault within the waiting time, or a failed attempt, the store has no writing connection until a later Update opens one.
+// clean that never reached the disk, so this connection may trust lost data. After a second fault
+// within the waiting time, or a failed attempt, the store has no writing connection until a later Update opens one.
 // The failed call reports the first fault; rest keeps the later one for the next Update.
 func (s *Store) revive(why *store.Error) {
 	s.o.Logger.Error("the disk of the store failed", "path", s.place.path, "reason", why.Error())
