@@ -195,6 +195,25 @@ func TestRetryPromptRepeatsTheOriginal(t *testing.T) {
 	require.Equal(t, h.promptOf(run, "worker"), anew)
 }
 
+// A compiled prompt that contains text of the host is not compiled again, but it must ask for the form of this run.
+func TestRetryPromptAskedForTwoForms(t *testing.T) {
+	h := clockHost(t, setup{})
+	const words = "Draw the hands.\nResult key: of the clock"
+	block := h.start("1", `"policy": {"result_form": "json"}`).str("run.run_id")
+	given := h.call("compile_prompt", `{"run_id": %q, "role": "worker", "task_prompt": %q}`, block, words).str("prompt")
+	require.Contains(t, given, "one result block at the very end")
+
+	run := h.start("1", `"resume": "new"`).str("run.run_id")
+	again := repeated(t, h.ingest(run, "worker", "nonsense", `"prompt": `+quoted(given)))
+	compiled := h.promptOf(run, "worker")
+	prefix, _, _ := strings.Cut(compiled, "\n[Task] ")
+	require.True(t, strings.HasPrefix(again, prefix), again)
+	require.Contains(t, again, words)
+	_, key, _ := strings.Cut(compiled, "\nResult key: ")
+	require.Contains(t, again, "\nResult key: "+key[:8]+"\n")
+	require.Equal(t, 2, strings.Count(again, "\nResult key: "), "one is the host's")
+}
+
 // A second retry repeats the original prompt without the first reason.
 func TestRetryPromptOfARetryHasOneReason(t *testing.T) {
 	h, _ := hostWithClock(t, setup{})

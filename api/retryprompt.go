@@ -54,7 +54,7 @@ func (d *promptInputs) prompt(role core.Role, run run.Run, rounds engine.Rounds,
 
 // retryPrompt returns the prompt that asks a role for its result again, or "" if the run needs another step. It
 // repeats the prompt that the agent had. If that is unknown or has another key or form, it repeats the current
-// prompt.
+// prompt, or the old one with this key and form if the host added text to it.
 func (d *promptInputs) retryPrompt(now engine.Standing) string {
 	if now.Next.Action != run.RetryWithPreamble {
 		return ""
@@ -68,5 +68,6 @@ func (d *promptInputs) retryPrompt(now engine.Standing) string {
 	if given == "" || prompt.Outdated(given, asked.Keys[0], policy.ResultForm == run.ResultJSON) {
 		given = cmp.Or(d.prompt(role, now.Run, now.Rounds(), now.Ledger), given)
 	}
+	given = prompt.Renewed(given, asked.Keys[0], policy.ResultForm == run.ResultJSON)
 	return verdict.RetryPrompt(given, asked, unread.Problems)
 }

@@ -134,10 +134,13 @@ const directedPlan = `# Plan
 **Depends on:** none
 
 ### Task 3: Alarm
+
+### Task 4: Ring
+**Review:** full
 `
 
 func TestPlanNamesReviewersAndModel(t *testing.T) {
-	h := newHost(t, setup{})
+	h := newHost(t, setup{settings: schema.Settings{Policy: &schema.Policy{Reviewers: []string{"code-quality-reviewer"}}}})
 	h.write("tasks.md", directedPlan, time.Hour)
 	first := h.call("init_run", `{"plan": "tasks.md", "item_id": "1"}`)
 	first.has([]any{"spec-reviewer"}, "run.policy.reviewers", "spec-only", "directives.review")
@@ -150,7 +153,11 @@ func TestPlanNamesReviewersAndModel(t *testing.T) {
 	second := h.call("init_run", `{"plan": "tasks.md", "item_id": "2"}`)
 	second.has([]any{}, "run.policy.reviewers", "small", "directives.model")
 	h.task(h.create(`"run_id": %q`, second.str("run.run_id"))).has([]any{}, "task.models")
-	h.call("init_run", `{"plan": "tasks.md", "item_id": "3"}`).lacks("directives")
+	third := h.call("init_run", `{"plan": "tasks.md", "item_id": "3"}`)
+	third.lacks("directives")
+	third.has([]any{"code-quality-reviewer"}, "run.policy.reviewers")
+	h.call("init_run", `{"plan": "tasks.md", "item_id": "4"}`).
+		has([]any{"spec-reviewer", "code-quality-reviewer"}, "run.policy.reviewers", "full", "directives.review")
 	h.call("init_run", `{"plan": "tasks.md", "item_id": "1", "resume": "new", "policy": {"reviewers": ["code-quality-reviewer"]}}`).
 		has([]any{"code-quality-reviewer"}, "run.policy.reviewers")
 }
