@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -20,27 +21,52 @@ import (
 func TestFullDiskRefusedTheEndOfHeldWork(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	for _, content := range []int{500, 20_000, 900_000} {
-		t.Run(fmt.Sprintf("filled with contents of %d bytes", content), func(t *testing.T) {
-			t.Parallel()
-			endHeldWorkOnFullDisk(t, content)
-		})
+	for _, disk := range []struct {
+		kind      string
+		megabytes int
+		contents  []int // in bytes; 0 is a file of another program
+	}{
+		{"tmpfs", 8, []int{500, 20_000, 900_000, 0}},
+		{"tmpfs", 24, []int{20_000, 0}},
+		{"tmpfs", 64, []int{900_000, 0}},
+		{"ext4", 8, []int{20_000, 0}},
+		{"ext4", 24, []int{900_000}},
+		{"ext4", 64, []int{20_000, 900_000}},
+	} {
+		for _, content := range disk.contents {
+			t.Run(fmt.Sprintf("%s of %d MB filled with contents of %d bytes", disk.kind, disk.megabytes, content), func(t *testing.T) {
+				t.Parallel()
+				endHeldWorkOnFullDisk(t, disk.kind, disk.megabytes, content)
+			})
+		}
 	}
-	t.Run("filled by another program", func(t *testing.T) {
-		t.Parallel()
-		endHeldWorkOnFullDisk(t, 0)
-	})
 }
 
-// endHeldWorkOnFullDisk fills the disk with contents of a size, or with a file for size 0.
-func endHeldWorkOnFullDisk(t *testing.T, content int) {
+// mountDisk mounts a file system of that many megabytes.
+func mountDisk(t *testing.T, dir, kind string, megabytes int) {
+	t.Helper()
+	source, options := "tmpfs", fmt.Sprintf("size=%dm,mode=0700", megabytes)
+	if kind == "ext4" {
+		source, options = filepath.Join(t.TempDir(), "disk.img"), "loop"
+		require.NoError(t, os.WriteFile(source, nil, 0o600))
+		require.NoError(t, os.Truncate(source, int64(megabytes)<<20))
+		if out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", source).CombinedOutput(); err != nil {
+			t.Skipf("mkfs.ext4: %v %s", err, out)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", kind, "-o", options, source, dir).CombinedOutput(); err != nil {
+		t.Skipf("mounting a file system takes root: %v %s", err, out)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	require.NoError(t, os.Chmod(dir, 0o700))
+}
+
+// endHeldWorkOnFullDisk fills a disk with contents of a size, or with a file for size 0.
+func endHeldWorkOnFullDisk(t *testing.T, kind string, megabytes, content int) {
 	t.Helper()
 	const acks, attempts = 200, 20
 	w := newWorld(t)
-	if err := unix.Mount("tmpfs", w.state, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
-		t.Skipf("mounting a file system takes root: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(w.state, unix.MNT_DETACH)) })
+	mountDisk(t, w.state, kind, megabytes)
 	p := w.serve(t)
 	queue := func(size int) *reply {
 		r, err := p.call("queue_instruction", fmt.Sprintf(`{"session_id":"s","content":%q}`, strings.Repeat("x", size)))
