@@ -195,8 +195,9 @@ func (s *server) applyAnswer(c *call, q question, result *sdk.ElicitResult) (fac
 		f.add("task_id", q.taskID)
 		f.add("attempt_id", q.attemptID)
 		f.put("answered", false)
-		f.add("person", map[string]string{"decline": "declined", "cancel": "cancelled"}[result.Action])
-		f.add("do", "Nothing has changed: the person gave no answer, and the task goes on waiting.")
+		f.add("form", map[string]string{"decline": "declined", "cancel": "cancelled"}[result.Action])
+		f.add("do", "Nothing has changed, and the task goes on waiting. The host may have done that by itself, without showing the form. "+
+			"If the user is there, ask them, then call reply with task_id, attempt_id and their words as reply.")
 		return f, nil
 	}
 	words, _ := result.Content["reply"].(string)
@@ -216,5 +217,6 @@ type formRequest struct {
 }
 
 func (n *formRequest) result() *sdk.CallToolResult {
-	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{answerKey: n.form}, RequestState: n.state}
+	// Without content there is a null in its place, which some hosts refuse.
+	return &sdk.CallToolResult{Content: []sdk.Content{}, InputRequests: sdk.InputRequestMap{answerKey: n.form}, RequestState: n.state}
 }

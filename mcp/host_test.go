@@ -51,6 +51,7 @@ type setup struct {
 	methods map[string]func(start startFunc) startFunc                            // instead of those of the table
 	notify  func(ctx context.Context, send func(method string, params any)) error // instead of the service's
 	opens   time.Duration                                                         // how long the store takes to open
+	hooks   bool                                                                  // the host has hooks
 	asleep  bool                                                                  // the server sends no notifications and renews no leases
 }
 
@@ -115,7 +116,7 @@ func (h *harness) open(p setup) {
 		p.notify = h.Notify
 	}
 	h.server = mcp.NewServer(mcp.Options{
-		Table: h.table, Notify: p.notify, Version: "test", Logger: h.logger(),
+		Table: h.table, Notify: p.notify, Hooks: p.hooks, Version: "test", Logger: h.logger(),
 	})
 	if !p.asleep {
 		h.run()

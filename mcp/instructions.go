@@ -1,6 +1,17 @@
 package mcp
 
-// instructions is the first text that a model reads about the server. Some hosts cut it at 2 KiB.
+import "fmt"
+
+// instructionsFor returns the first text that a model reads about the server. Some hosts cut it at 2 KiB.
+func instructionsFor(o Options) string {
+	turn := "At the start of each turn, dispatch_instructions: follow what it hands out, and report each tracked one that is done " +
+		"with report_event and its instruction_id."
+	if o.Hooks {
+		turn = "Instructions come with your turns: follow them. The hooks of this host see what you do."
+	}
+	return fmt.Sprintf(instructions, turn)
+}
+
 const instructions = `waybill keeps the work that is handed to coding agents: plans such as tasks.md, tasks with their attempts, ` +
 	`instructions that have to be acknowledged, and questions for a person. What it has answered is on disk.
 
@@ -13,7 +24,7 @@ To work a plan through:
 To work tasks off: claim_task, work by its prompt, finish_attempt. If a person has to decide, finish with awaiting_response and ` +
 	`a question; the same task goes on with the answer. create_task hands work to others; get_task shows how it stands.
 
-At the start of each turn, dispatch_instructions: follow what it hands out, and acknowledge what is tracked.
+%s
 
 When somebody waits for the user: reply lists the questions. Never answer in the user's place.
 

@@ -1,6 +1,10 @@
 package mcp
 
-import "waybill/schema"
+import (
+	"path"
+
+	"waybill/schema"
+)
 
 // This file has the tools about instructions.
 
@@ -13,7 +17,7 @@ func (s *server) acknowledge(c *call) (facts, *schema.Error) {
 		return nil, fault
 	}
 	var f facts
-	f.add("instruction_id", r.Instruction.InstructionID)
+	s.addInstruction(&f, r.Instruction.InstructionID)
 	f.add("state", r.Instruction.State)
 	f.put("already", r.Already)
 	f.add("before_dispatch", r.BeforeDispatch)
@@ -21,13 +25,72 @@ func (s *server) acknowledge(c *call) (facts, *schema.Error) {
 	return f, nil
 }
 
+// addInstruction adds the id of an instruction, unless hooks of the host acknowledge instructions.
+func (s *server) addInstruction(f *facts, id string) {
+	if !s.o.Hooks {
+		f.add("instruction_id", id)
+	}
+}
+
+// Members of the tool calls that hooks report.
+const (
+	eventOfTool = "tool"
+	commandPath = "tool_input.command"
+	filePath    = "tool_input.file_path"
+)
+
+// reportEvent acknowledges one instruction, or reports an event that acknowledges those that wait for it.
+func (s *server) reportEvent(c *call) (facts, *schema.Error) {
+	id, _ := c.args["instruction_id"]
+	_, typed := c.params["type"]
+	switch {
+	case id != nil && typed:
+		return nil, schema.NewError(schema.InvalidParams, "instruction_id and type exclude each other").
+			Hint("send instruction_id alone to acknowledge one instruction")
+	case id != nil:
+		c.params = object{"instruction_id": c.args.text("instruction_id")}
+		return s.acknowledge(c)
+	}
+	// An audit must not take the word of a model for a tool call that a host has seen.
+	data := object{"self_reported": true}
+	for name, place := range map[string][]string{"command": {"tool_input", "command"}, "path": {"tool_input", "file_path"}, "text": {"text"}} {
+		if value := c.args.text(name); value != "" {
+			data.put(place, value)
+		}
+	}
+	c.params["data"] = data
+	var r schema.ReportEventResult
+	if fault := s.caller.call(c.ctx, "report_event", c.params, &r); fault != nil {
+		return nil, fault
+	}
+	var f facts
+	f.put("acknowledged_total", len(r.Acknowledged))
+	if !s.o.Hooks {
+		f.add("acknowledged", r.Acknowledged[:min(len(r.Acknowledged), maxListed)])
+	}
+	return f, nil
+}
+
 func (s *server) queueInstruction(c *call) (facts, *schema.Error) {
+	match := object{}
+	if command := c.args.text("ack_command"); command != "" {
+		match[commandPath] = object{"$command": command}
+	}
+	if glob := c.args.text("ack_path"); glob != "" { // hosts report absolute paths
+		match[filePath] = object{"$any": []object{{"$glob": glob}, {"$glob": path.Join("**", glob)}}}
+	}
+	if len(match) > 0 {
+		if _, named := c.params["ack_on"]; !named {
+			c.params.put([]string{"ack_on", "event_type"}, eventOfTool)
+		}
+		c.params.put([]string{"ack_on", "match"}, match)
+	}
 	var r schema.QueueInstructionWithAckResult
 	if fault := s.caller.call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("instruction_id", r.InstructionID)
+	s.addInstruction(&f, r.InstructionID)
 	f.add("session_id", r.Instruction.SessionID)
 	f.add("state", r.Instruction.State)
 	f.add("sends_max", r.Instruction.SendsMax)
@@ -42,15 +105,15 @@ func (s *server) dispatchInstructions(c *call) (facts, *schema.Error) {
 	}
 	var f facts
 	f.put("count", len(r.Instructions))
-	f.add("instructions", listOf(r.Instructions, sendFacts))
-	addSome(&f, "failed", r.Failed, failedInstruction)
+	f.add("instructions", listOf(r.Instructions, s.sendFacts))
+	addSome(&f, "failed", r.Failed, s.failedInstruction)
 	f.put("remaining", r.Remaining)
 	return f, nil
 }
 
 // sendFacts returns the facts of an instruction that the model must follow.
-func sendFacts(i schema.Send) (f facts) {
-	f.add("instruction_id", i.InstructionID)
+func (s *server) sendFacts(i schema.Send) (f facts) {
+	s.addInstruction(&f, i.InstructionID)
 	f.put("tracked", i.Tracked)
 	f.add("send", i.Send)
 	f.add("sends_max", i.SendsMax)
@@ -59,8 +122,8 @@ func sendFacts(i schema.Send) (f facts) {
 }
 
 // failedInstruction returns the facts of an instruction that was never acknowledged.
-func failedInstruction(i schema.Instruction) (f facts) {
-	f.add("instruction_id", i.InstructionID)
+func (s *server) failedInstruction(i schema.Instruction) (f facts) {
+	s.addInstruction(&f, i.InstructionID)
 	f.add("content", neutralCut(i.Content, maxLine))
 	return f
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // listed returns tools/list as it goes over the wire: what the client makes of it may have less.
-func listed(t *testing.T, era string) object {
+func listed(t *testing.T, era string, hooks ...bool) object {
 	t.Helper()
-	g := newHarness(t, setup{asleep: true}).connect(era, nil)
+	g := newHarness(t, setup{asleep: true, hooks: len(hooks) > 0}).connect(era, nil)
 	r, err := g.ListTools(context.Background(), nil)
 	require.NoError(t, err)
 	require.Empty(t, r.NextCursor)
@@ -45,17 +45,24 @@ func indented(t *testing.T, v any) string {
 func TestListOfToolsIsShort(t *testing.T) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	require.NoError(t, err)
-	text, err := json.Marshal(listed(t, modern))
-	require.NoError(t, err)
-	count, err := codec.Count(string(text))
-	require.NoError(t, err)
-	t.Logf("%d tokens, %d bytes", count, len(text))
-	require.Less(t, count, 3000)
+	for _, list := range []object{listed(t, modern), listed(t, modern, true)} {
+		text, err := json.Marshal(list)
+		require.NoError(t, err)
+		count, err := codec.Count(string(text))
+		require.NoError(t, err)
+		t.Logf("%d tokens, %d bytes", count, len(text))
+		require.LessOrEqual(t, count, 3000)
+	}
 }
 
 // These rules are what known hosts or their models refuse.
 func TestToolsPassTheStrictestHosts(t *testing.T) {
-	r := listed(t, modern)
+	for _, r := range []object{listed(t, modern), listed(t, modern, true)} {
+		lintTools(t, r)
+	}
+}
+
+func lintTools(t *testing.T, r object) {
 	tools := r["tools"].([]any)
 	require.LessOrEqual(t, len(tools), 12)
 	var names []string
@@ -67,8 +74,8 @@ func TestToolsPassTheStrictestHosts(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(names), "%v", names)
 	require.Equal(t, []string{
-		"acknowledge", "claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
-		"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply",
+		"claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
+		"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply", "report_event",
 	}, names)
 }
 
@@ -138,10 +145,39 @@ func lintProperty(t *testing.T, name string, p object) {
 
 func TestInstructionsFitTheLimitOfHosts(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
-		text := newHarness(t, setup{asleep: true}).connect(era, nil).InitializeResult().Instructions
-		require.NotEmpty(t, text)
-		require.Less(t, len(text), 2000)
+		for _, hooks := range []bool{false, true} {
+			text := newHarness(t, setup{asleep: true, hooks: hooks}).connect(era, nil).InitializeResult().Instructions
+			require.NotEmpty(t, text)
+			require.Less(t, len(text), 2000)
+			require.NotContains(t, text, "%!")
+		}
 	}
+}
+
+// Where hooks report what an agent does, an id would only let a model claim that it has done it.
+func TestModelSeesNoInstructionIDWhereTheHostHasHooks(t *testing.T) {
+	require.NotContains(t, indented(t, listed(t, modern, true)), "instruction_id")
+	h := newHarness(t, setup{asleep: true, hooks: true})
+	g := h.connect(modern, nil)
+	require.NotContains(t, g.InitializeResult().Instructions, "instruction_id")
+	var heard []string
+	for _, call := range [][2]string{
+		{"queue_instruction_with_ack", `{"content":"Run the tests.","ack_on":"tested","max_retries":0}`},
+		{"queue_instruction_with_ack", `{"content":"Deploy it.","ack_on":"deployed","max_retries":0}`},
+		{"dispatch_instructions", `{}`},
+		{"report_event", `{"type":"tested"}`},
+		{"dispatch_instructions", `{}`}, // Deploy it fails
+	} {
+		o, text := g.callTool(call[0], "%s", call[1])
+		heard = append(heard, indented(t, o), strings.Join(text, "\n"))
+	}
+	all := strings.Join(heard, "\n")
+	require.NotContains(t, all, "instruction_id")
+	require.NotContains(t, all, "ins_")
+	require.Contains(t, all, "Run the tests.")
+	require.Contains(t, all, `"acknowledged_total": 1`)
+	require.Contains(t, all, `"failed": [`)
+	require.Contains(t, g.callRefused("report_event", `{"instruction_id":"ins_1"}`), "UNKNOWN_FIELD")
 }
 
 // TestDocumentHasEveryTool holds the table of docs/mcp.md against tools/list.

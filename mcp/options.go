@@ -22,6 +22,9 @@ type Options struct {
 	// Notify, if not nil, is called once. It sends waybill's notifications until ctx ends. send does not block.
 	// Without Notify, the host gets no message about changed resources.
 	Notify func(ctx context.Context, send func(method string, params any)) error
+	// Hooks says that hooks of the host bring instructions to the model and report its tool calls. Then the model sees no
+	// ids of instructions, because an event must acknowledge them, not a claim.
+	Hooks bool
 	// Version is the version that the server reports.
 	Version string
 	// Logger receives events that no answer can report. The default discards them.

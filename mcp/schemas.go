@@ -28,6 +28,8 @@ type param struct {
 	optional bool
 	// own marks a string of the tool itself, which the method does not get.
 	own bool
+	// ids marks an argument that takes the id of an instruction. Where the host has hooks, the model sees no such id.
+	ids bool
 }
 
 // place returns the path of the argument in the params of the method.

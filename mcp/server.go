@@ -38,15 +38,15 @@ func newServer(o Options) *server {
 	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, pager: newPager(), signer: newStateSigner()}
 	s.leases, s.updates = newLeaseRenewer(s.caller), newUpdates(s.notifyUpdated)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: o.Logger, SetCacheable: notCached,
+		Instructions: instructionsFor(o), Logger: o.Logger, SetCacheable: notCached,
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.updates.unsubscribe,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true},
 		},
 	})
-	s.sdk.AddReceivingMiddleware(s.recoverPanics, codeByEra)
+	s.sdk.AddReceivingMiddleware(s.recoverPanics, codeByEra, listTools)
 	for i := range tools {
-		s.addTool(&tools[i])
+		s.addTool(tools[i])
 	}
 	s.addResources()
 	s.addPrompts()

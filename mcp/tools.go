@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,8 +16,10 @@ type tool struct {
 	name, title string
 	doc         string // its first sentence says when to use the tool
 	params      []param
-	idempotent  bool // repeating a call changes nothing more
-	pages       bool // the method has cursors for the pages of a list
+	docHooks    string // instead of doc, where the hooks of the host bring and acknowledge instructions
+	idempotent  bool   // repeating a call changes nothing more
+	pages       bool   // the method has cursors for the pages of a list
+	unlisted    bool   // callable, but another tool that is listed does the same
 	// run executes a call.
 	run func(*server, *call) (facts, *schema.Error)
 }
@@ -43,9 +47,8 @@ var (
 // tools are sorted by name. A tool leaves out arguments of its method that a model could not choose well.
 var tools = []tool{
 	{
-		name: "acknowledge", title: "Acknowledge an instruction", idempotent: true,
-		doc: "Use when an instruction of dispatch_instructions has been carried out. Until then a tracked one is sent again, " +
-			"and it fails after its last send. A repeated call returns the same answer. Instruction ids stay valid.",
+		name: "acknowledge", title: "Acknowledge an instruction", idempotent: true, unlisted: true,
+		doc:    "Use when an instruction of dispatch_instructions has been carried out. report_event does the same.",
 		params: []param{{name: "instruction_id"}},
 		run:    (*server).acknowledge,
 	},
@@ -93,8 +96,10 @@ var tools = []tool{
 	},
 	{
 		name: "dispatch_instructions", title: "Take the instructions that wait",
-		doc: "Use at the start of each turn: returns the instructions that wait for your session. Follow each, and acknowledge " +
-			"the tracked ones; otherwise each call sends them again, and they fail after the last send. Instruction ids stay valid.",
+		doc: "Use at the start of each turn: returns the instructions that wait for your session. Follow each. When a tracked one " +
+			"is done, call report_event with its instruction_id; otherwise each call sends it again, until it fails.",
+		docHooks: "Use only to look for instructions within a turn: the hooks of this host bring those that wait with each turn. " +
+			"Follow each. Doing what a tracked one asks acknowledges it.",
 		params: []param{
 			{name: "session_id"}, {name: "limit"}, {name: "wait_ms", doc: "how long to wait for one"}, cursorParam,
 		},
@@ -146,11 +151,14 @@ var tools = []tool{
 	},
 	{
 		name: "queue_instruction_with_ack", title: "Queue an instruction",
-		doc: "Use to tell another agent's session something that must not get lost. dispatch_instructions sends it there, at " +
-			"most 1 + max_retries times, until acknowledge is called; otherwise it fails with a notice. instruction_id stays valid.",
+		doc: "Use to tell another agent's session something that must not get lost. It is sent there at most 1 + max_retries " +
+			"times, until an event meets ack_on or the agent acknowledges it; otherwise it fails with a notice.",
 		params: []param{
 			{name: "content", doc: "the text for the agent"},
 			{name: "session_id"},
+			{name: "ack_on", from: "ack_on.event_type", doc: "type of the event that acknowledges it; tool is a tool call of the agent"},
+			{name: "ack_command", own: true, doc: "the tool call must run this, such as go test ./..."},
+			{name: "ack_path", own: true, doc: "the tool call must edit a file that fits this, such as src/**/*.go"},
 			{name: "priority"},
 			{name: "max_retries", doc: "sends after the first"},
 			keyParam,
@@ -176,10 +184,31 @@ var tools = []tool{
 		},
 		run: (*server).reply,
 	},
+	{
+		name: "report_event", title: "Report an event",
+		doc: "Use when a tracked instruction has been carried out: with its instruction_id alone. Or report what happened by its " +
+			"type: it acknowledges each instruction whose ack_on it meets. Instruction ids stay valid.",
+		docHooks: "Use to report what the hooks of this host cannot see; they report each tool call. The event acknowledges each " +
+			"instruction whose ack_on it meets.",
+		params: []param{
+			{name: "instruction_id", own: true, doc: "from dispatch_instructions", ids: true},
+			{name: "type", doc: "the event type of an ack_on, such as tests.passed", optional: true},
+			{name: "command", own: true, doc: "that was run"},
+			{name: "path", own: true, doc: "of the file that was edited"},
+			{name: "text", own: true, doc: "anything else to know about it"},
+			{name: "session_id"},
+			keyParam,
+		},
+		run: (*server).reportEvent,
+	},
 }
 
 // addTool registers a tool with the SDK.
-func (s *server) addTool(t *tool) {
+func (s *server) addTool(t tool) {
+	if s.o.Hooks {
+		t.doc = cmp.Or(t.docHooks, t.doc)
+		t.params = slices.DeleteFunc(slices.Clone(t.params), func(p param) bool { return p.ids })
+	}
 	m, no := declared(t.name), false
 	s.sdk.AddTool(&sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.doc, InputSchema: inputSchema(m, t.params),
@@ -188,8 +217,21 @@ func (s *server) addTool(t *tool) {
 			DestructiveHint: &no, OpenWorldHint: &no,
 		},
 	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return s.runTool(ctx, t, req)
+		return s.runTool(ctx, &t, req)
 	})
+}
+
+// listTools wraps a handler so that the list of tools leaves out the unlisted ones.
+func listTools(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, req)
+		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
+			list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool {
+				return slices.ContainsFunc(tools, func(known tool) bool { return known.unlisted && known.name == t.Name })
+			})
+		}
+		return result, err
+	}
 }
 
 // declared returns the declaration of a method.

@@ -8,8 +8,13 @@ import (
 	"waybill/mcp"
 )
 
+type mcpFlags struct {
+	hooks bool
+	hostFlags
+}
+
 func (a commands) mcpCommand() *cobra.Command {
-	var f hostFlags
+	var f mcpFlags
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve the Model Context Protocol on standard input and output", Args: cobra.NoArgs,
 		Long: `Serve the Model Context Protocol on standard input and output, one message a line: tools for the model,
@@ -22,15 +27,16 @@ Exit codes: 0 at the end of input and after a signal; 2 for a wrong command line
 cannot be used; 5 if the store could not be used during the whole session.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
 	}
-	addHostFlags(cmd, &f)
+	cmd.Flags().BoolVar(&f.hooks, "hooks", false, "hooks of the host run waybill hook: the model sees no ids of instructions")
+	addHostFlags(cmd, &f.hostFlags)
 	return cmd
 }
 
 // serveMCP is one conversation with one host in the Model Context Protocol. It ends with a.code.
-func (a commands) serveMCP(ctx context.Context, f hostFlags) error {
-	return a.host(ctx, f, func(ctx context.Context, l link) (int, error) {
+func (a commands) serveMCP(ctx context.Context, f mcpFlags) error {
+	return a.host(ctx, f.hostFlags, func(ctx context.Context, l link) (int, error) {
 		return mcp.Serve(ctx, mcp.Options{
-			In: l.in, Out: l.out, Table: l.service.Table(), Notify: l.service.Notify, Version: a.Version, Logger: l.logger, Tally: l.tally,
+			In: l.in, Out: l.out, Table: l.service.Table(), Notify: l.service.Notify, Hooks: f.hooks, Version: a.Version, Logger: l.logger, Tally: l.tally,
 		})
 	})
 }

@@ -140,6 +140,8 @@ func TestToolCallsAsHostsReportThem(t *testing.T) {
 		_, ok := audit.ToolIn(event, `{"text":"I ran go test","info":{"role":"assistant"}}`)
 		require.False(t, ok, event)
 	}
+	_, ok := audit.ToolIn("tool", `{"self_reported":true,"tool_name":"Bash","tool_input":{"command":"go test"}}`)
+	require.False(t, ok, "an agent is no witness of itself")
 	long, _ := audit.ToolIn("tool", `{"command":"`+strings.Repeat("é", 2000)+`"}`)
 	require.LessOrEqual(t, len(long.Command), 1024)
 	deep, _ := audit.ToolIn("tool", strings.Repeat(`{"a":`, 50)+`{"command":"x"}`+strings.Repeat("}", 50))

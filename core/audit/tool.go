@@ -32,10 +32,14 @@ const (
 	deepest     = 5       // levels of objects that are searched
 )
 
-// ToolIn returns the tool call that an event reports, or false for an event of another kind.
+// ToolIn returns the tool call that an event reports, or false for an event of another kind. An event that the agent
+// reported itself is evidence of nothing.
 func ToolIn(eventType, data string) (t Tool, ok bool) {
 	var members map[string]any
 	_ = json.Unmarshal([]byte(data), &members) // without members, the type decides
+	if said, _ := members["self_reported"].(bool); said {
+		return Tool{}, false
+	}
 	t.Name, t.Command = cut(textIn(members, nameKeys, 0)), cut(textIn(members, commandKeys, 0))
 	if t.Name == "" && !toolEvent.MatchString(eventType) {
 		return Tool{}, false

@@ -67,8 +67,8 @@ func TestEveryMethodHasAnExchange(t *testing.T) {
 
 // tools are the methods that a model is shown.
 var tools = []string{
-	"acknowledge", "claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
-	"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply",
+	"claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
+	"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply", "report_event",
 }
 
 // Every tool is called at least once, and nothing else is.
