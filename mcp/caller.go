@@ -2,16 +2,15 @@ package mcp
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"waybill/api"
+	"waybill/mcp/pipe"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -41,7 +40,7 @@ func (c *caller) callRaw(ctx context.Context, method string, params []byte, resu
 		return c.withIncident(a, method)
 	}
 	if a.Undelivered != nil {
-		turnOf(ctx).undelivered(a.Undelivered)
+		pipe.TurnOf(ctx).Undelivered(a.Undelivered)
 	}
 	if result == nil {
 		return nil
@@ -62,15 +61,15 @@ func (c *caller) start(ctx context.Context, method string, params []byte) api.An
 	if !ok || entry.Start == nil {
 		return api.Answer{Err: schema.NewError(schema.MethodNotFound, "there is no method "+method)}
 	}
-	t := turnOf(ctx)
+	t := pipe.TurnOf(ctx)
 	if entry.Kind != schema.Change {
-		t.pass() // only changes keep their order
-	} else if err := t.await(ctx); err != nil {
+		t.Pass() // only changes keep their order
+	} else if err := t.Await(ctx); err != nil {
 		return api.Answer{Err: schema.NewError(schema.Cancelled, "the call was cancelled before it started")}
 	}
 	w := &pendingAnswer{answers: make(chan api.Answer, 1)}
 	entry.Start(ctx, params, w.done)
-	t.pass()
+	t.Pass()
 	return w.await(ctx)
 }
 
@@ -131,10 +130,7 @@ func (c *caller) withIncident(a api.Answer, method string) *schema.Error {
 		return a.Err
 	}
 	fault := *a.Err
-	fault.Data.Incident = newIncident()
+	fault.Data.Incident = pipe.NewIncident()
 	c.log.Error("a method failed", "method", method, "incident", fault.Data.Incident, "cause", fmt.Sprint(a.Cause))
 	return &fault
 }
-
-// newIncident returns a random id for a defect.
-func newIncident() string { return "inc_" + strings.ToLower(rand.Text()[:12]) }

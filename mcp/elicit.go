@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -15,10 +16,9 @@ import (
 // directly, without a model between the question and the answer.
 
 const (
-	answerKey    = "answer"     // key of the form in requests and responses
-	modernEra    = "2026-07-28" // from this version on, a result asks for the form; before, the server sends a request
-	maxAsked     = 4 << 10      // bytes of a question in a form
-	maxInList    = 500          // bytes of a question in a list
+	answerKey    = "answer" // key of the form in requests and responses
+	maxAsked     = 4 << 10  // bytes of a question in a form
+	maxInList    = 500      // bytes of a question in a list
 	askedAtATime = 10
 )
 
@@ -26,23 +26,23 @@ const (
 var answerForm = jsontext.Value(`{"type":"object","properties":{"reply":{"type":"string","title":"Your answer",` +
 	`"description":"It goes to the agent word for word."}},"required":["reply"]}`)
 
-func (s *server) reply(c *call) (facts, *schema.Error) {
+func (c *call) reply() (facts, *schema.Error) {
 	_, named := c.params["task_id"]
 	_, answered := c.params["reply"]
 	switch {
 	case answered:
-		return s.answer(c, c.params)
+		return c.answer(c.params)
 	case named:
-		return s.ask(c)
+		return c.ask()
 	}
-	return s.listQuestions(c)
+	return c.listQuestions()
 }
 
 // answer passes a person's reply to the task.
-func (s *server) answer(c *call, params object) (facts, *schema.Error) {
+func (c *call) answer(params object) (facts, *schema.Error) {
 	params["by"] = c.client()
 	var r schema.ReplyResult
-	if fault := s.caller.call(c.ctx, "reply", params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "reply", params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -54,13 +54,13 @@ func (s *server) answer(c *call, params object) (facts, *schema.Error) {
 }
 
 // listQuestions lists the tasks that wait for a person.
-func (s *server) listQuestions(c *call) (facts, *schema.Error) {
+func (c *call) listQuestions() (facts, *schema.Error) {
 	params := object{"limit": askedAtATime}
 	if cursor := c.args.text("cursor"); cursor != "" {
 		params["cursor"] = cursor
 	}
 	var r schema.AwaitingList
-	if fault := s.caller.call(c.ctx, "list_awaiting", params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "list_awaiting", params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -91,26 +91,26 @@ type question struct {
 }
 
 // ask asks the person by a form if the host supports that, and otherwise asks the model to do so.
-func (s *server) ask(c *call) (facts, *schema.Error) {
-	q, fault := s.currentQuestion(c)
+func (c *call) ask() (facts, *schema.Error) {
+	q, fault := c.currentQuestion()
 	if fault != nil {
 		return nil, fault
 	}
 	switch p := c.req.Params; {
 	case p.RequestState != "" || p.InputResponses != nil:
-		return s.acceptForm(c, q)
+		return c.acceptForm(q)
 	case !c.hasForms():
 		return q.askByModel(""), nil
-	case eraOf(c.req.Session) >= modernEra:
-		c.needs = &formRequest{form: q.form(), state: s.signer.sign(q, time.Now().Add(answerTime))}
+	case eraOf(c.req.Session) >= pipe.FirstModern:
+		c.needs = &formRequest{form: q.form(), state: c.server.signer.sign(q, time.Now().Add(answerTime))}
 		return nil, nil
 	}
-	return s.askByForm(c, q)
+	return c.askByForm(q)
 }
 
 // askByForm sends the form to a host of the legacy era and waits for the answer. After answerTime it withdraws the
 // form and lets the model ask.
-func (s *server) askByForm(c *call, q question) (facts, *schema.Error) {
+func (c *call) askByForm(q question) (facts, *schema.Error) {
 	ctx, cancel := context.WithTimeout(c.ctx, answerTime)
 	defer cancel()
 	result, err := c.req.Session.Elicit(ctx, q.form())
@@ -122,13 +122,13 @@ func (s *server) askByForm(c *call, q question) (facts, *schema.Error) {
 	case err != nil:
 		return q.askByModel(err.Error()), nil
 	}
-	return s.applyAnswer(c, q, result)
+	return c.applyAnswer(q, result)
 }
 
 // currentQuestion returns the question that a task asks now.
-func (s *server) currentQuestion(c *call) (question, *schema.Error) {
+func (c *call) currentQuestion() (question, *schema.Error) {
 	var r schema.TaskDetail
-	if fault := s.caller.call(c.ctx, "get_task", object{"task_id": c.params["task_id"]}, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "get_task", object{"task_id": c.params["task_id"]}, &r); fault != nil {
 		return question{}, fault
 	}
 	t := &r.Task
@@ -173,8 +173,8 @@ func (q question) askByModel(why string) (f facts) {
 }
 
 // acceptForm applies the answer to a form of an earlier result, after checking its signed state.
-func (s *server) acceptForm(c *call, q question) (facts, *schema.Error) {
-	switch err := s.signer.verify(c.req.Params.RequestState, q, time.Now()); {
+func (c *call) acceptForm(q question) (facts, *schema.Error) {
+	switch err := c.server.signer.verify(c.req.Params.RequestState, q, time.Now()); {
 	case errors.Is(err, errOtherQuestion):
 		return nil, alreadyResolved()
 	case err != nil:
@@ -185,11 +185,11 @@ func (s *server) acceptForm(c *call, q question) (facts, *schema.Error) {
 		return nil, schema.NewError(schema.InvalidParams, "inputResponses has no answer to the form").
 			Hint("call reply with task_id alone to have the person asked again")
 	}
-	return s.applyAnswer(c, q, result)
+	return c.applyAnswer(q, result)
 }
 
 // applyAnswer passes the person's answer to the task, or reports that there is none.
-func (s *server) applyAnswer(c *call, q question, result *sdk.ElicitResult) (facts, *schema.Error) {
+func (c *call) applyAnswer(q question, result *sdk.ElicitResult) (facts, *schema.Error) {
 	if result.Action != "accept" {
 		var f facts
 		f.add("task_id", q.taskID)
@@ -201,7 +201,7 @@ func (s *server) applyAnswer(c *call, q question, result *sdk.ElicitResult) (fac
 		return f, nil
 	}
 	words, _ := result.Content["reply"].(string)
-	return s.answer(c, object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
+	return c.answer(object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
 }
 
 // hasForms reports whether the client can show a form. A client that lists no elicitation modes can.

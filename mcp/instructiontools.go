@@ -11,13 +11,13 @@ import (
 // maxDispatch limits the bytes of content of one call of dispatch_instructions, because a model reads all of it.
 const maxDispatch = 32 << 10
 
-func (s *server) acknowledge(c *call) (facts, *schema.Error) {
+func (c *call) acknowledge() (facts, *schema.Error) {
 	var r schema.AcknowledgeResult
-	if fault := s.caller.call(c.ctx, "acknowledge", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "acknowledge", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	s.addInstruction(&f, r.Instruction.InstructionID)
+	c.addInstruction(&f, r.Instruction.InstructionID)
 	f.add("state", r.Instruction.State)
 	f.put("already", r.Already)
 	f.add("before_dispatch", r.BeforeDispatch)
@@ -26,8 +26,8 @@ func (s *server) acknowledge(c *call) (facts, *schema.Error) {
 }
 
 // addInstruction adds the id of an instruction, unless hooks of the host acknowledge instructions.
-func (s *server) addInstruction(f *facts, id string) {
-	if !s.o.Hooks {
+func (c *call) addInstruction(f *facts, id string) {
+	if !c.server.o.Hooks {
 		f.add("instruction_id", id)
 	}
 }
@@ -40,7 +40,7 @@ const (
 )
 
 // reportEvent acknowledges one instruction, or reports an event that acknowledges those that wait for it.
-func (s *server) reportEvent(c *call) (facts, *schema.Error) {
+func (c *call) reportEvent() (facts, *schema.Error) {
 	id, _ := c.args["instruction_id"]
 	_, typed := c.params["type"]
 	switch {
@@ -49,7 +49,7 @@ func (s *server) reportEvent(c *call) (facts, *schema.Error) {
 			Hint("send instruction_id alone to acknowledge one instruction")
 	case id != nil:
 		c.params = object{"instruction_id": c.args.text("instruction_id")}
-		return s.acknowledge(c)
+		return c.acknowledge()
 	}
 	// An audit must not take the word of a model for a tool call that a host has seen.
 	data := object{"self_reported": true}
@@ -60,18 +60,18 @@ func (s *server) reportEvent(c *call) (facts, *schema.Error) {
 	}
 	c.params["data"] = data
 	var r schema.ReportEventResult
-	if fault := s.caller.call(c.ctx, "report_event", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "report_event", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
 	f.put("acknowledged_total", len(r.Acknowledged))
-	if !s.o.Hooks {
+	if !c.server.o.Hooks {
 		f.add("acknowledged", r.Acknowledged[:min(len(r.Acknowledged), maxListed)])
 	}
 	return f, nil
 }
 
-func (s *server) queueInstruction(c *call) (facts, *schema.Error) {
+func (c *call) queueInstruction() (facts, *schema.Error) {
 	match := object{}
 	if command := c.args.text("ack_command"); command != "" {
 		match[commandPath] = object{"$command": command}
@@ -86,44 +86,41 @@ func (s *server) queueInstruction(c *call) (facts, *schema.Error) {
 		c.params.put([]string{"ack_on", "match"}, match)
 	}
 	var r schema.QueueInstructionWithAckResult
-	if fault := s.caller.call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	s.addInstruction(&f, r.InstructionID)
+	c.addInstruction(&f, r.InstructionID)
 	f.add("session_id", r.Instruction.SessionID)
 	f.add("state", r.Instruction.State)
 	f.add("sends_max", r.Instruction.SendsMax)
 	return f, nil
 }
 
-func (s *server) dispatchInstructions(c *call) (facts, *schema.Error) {
+func (c *call) dispatchInstructions() (facts, *schema.Error) {
 	var r schema.DispatchResult
 	c.params["max_bytes"] = maxDispatch
-	if fault := s.caller.call(c.ctx, "dispatch_instructions", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "dispatch_instructions", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
 	f.put("count", len(r.Instructions))
-	f.add("instructions", listOf(r.Instructions, s.sendFacts))
-	addSome(&f, "failed", r.Failed, s.failedInstruction)
+	f.add("instructions", listOf(r.Instructions, c.sendFacts))
+	addSome(&f, "failed", r.Failed, func(i schema.Instruction) (f facts) { // never acknowledged
+		c.addInstruction(&f, i.InstructionID)
+		f.add("content", neutralCut(i.Content, maxLine))
+		return f
+	})
 	f.put("remaining", r.Remaining)
 	return f, nil
 }
 
 // sendFacts returns the facts of an instruction that the model must follow.
-func (s *server) sendFacts(i schema.Send) (f facts) {
-	s.addInstruction(&f, i.InstructionID)
+func (c *call) sendFacts(i schema.Send) (f facts) {
+	c.addInstruction(&f, i.InstructionID)
 	f.put("tracked", i.Tracked)
 	f.add("send", i.Send)
 	f.add("sends_max", i.SendsMax)
 	f.add("text", longText{neutral(i.Text), maxPage})
-	return f
-}
-
-// failedInstruction returns the facts of an instruction that was never acknowledged.
-func (s *server) failedInstruction(i schema.Instruction) (f facts) {
-	s.addInstruction(&f, i.InstructionID)
-	f.add("content", neutralCut(i.Content, maxLine))
 	return f
 }

@@ -11,11 +11,11 @@ import (
 // This file has the tools about plans and their runs.
 
 // readyItems returns the ready items of a plan, or the plans if none is named.
-func (s *server) readyItems(c *call) (facts, *schema.Error) {
+func (c *call) readyItems() (facts, *schema.Error) {
 	if _, named := c.params["plan"]; !named {
-		return s.plans(c)
+		return c.plans()
 	}
-	return s.readiness(c.ctx, c.params)
+	return c.server.readiness(c.ctx, c.params)
 }
 
 // readiness returns the ready items of a plan, and why the others wait.
@@ -102,9 +102,9 @@ func waitingLines(all []schema.WaitingItem) (text string, done int) {
 }
 
 // plans lists the plans of the workspace.
-func (s *server) plans(c *call) (facts, *schema.Error) {
+func (c *call) plans() (facts, *schema.Error) {
 	var r schema.PlanList
-	if fault := s.caller.call(c.ctx, "list_plans", object{}, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "list_plans", object{}, &r); fault != nil {
 		return nil, fault
 	}
 	return planFacts(&r), nil
@@ -140,9 +140,9 @@ func planSummary(p schema.PlanSummary) (f facts) {
 	return f
 }
 
-func (s *server) initRun(c *call) (facts, *schema.Error) {
+func (c *call) initRun() (facts, *schema.Error) {
 	var r schema.InitRunResult
-	if fault := s.caller.call(c.ctx, "init_run", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "init_run", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -188,16 +188,16 @@ var advice = map[string]string{
 	"halt_and_escalate":     "Stop work on this item and tell the person why it is blocked.",
 }
 
-func (s *server) compilePrompt(c *call) (facts, *schema.Error) {
+func (c *call) compilePrompt() (facts, *schema.Error) {
 	var r schema.CompilePromptResult
 	if handle := c.args.text("since"); handle != "" {
-		c.params["since"] = s.pager.cursorOf(handle)
+		c.params["since"] = c.server.pager.cursorOf(handle)
 	}
-	if fault := s.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("packet_cursor", s.pager.handle(r.Packet.Cursor))
+	f.add("packet_cursor", c.server.pager.handle(r.Packet.Cursor))
 	f.add("packet_mode", r.Packet.Mode)
 	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
@@ -218,13 +218,13 @@ func omission(o schema.Omission) (f facts) {
 	return f
 }
 
-func (s *server) ingestOutput(c *call) (facts, *schema.Error) {
+func (c *call) ingestOutput() (facts, *schema.Error) {
 	var r schema.IngestOutputResult
-	if fault := s.caller.call(c.ctx, "ingest_output", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "ingest_output", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	if r.Task != nil {
-		s.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
+		c.server.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	}
 	var f facts
 	f.add("verdict", r.Verdict)

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/pipe"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -66,7 +67,7 @@ func (s *server) notify(ctx context.Context) error {
 	running.Go(func() { s.updates.run(ctx) })
 	var err error
 	if s.o.Notify != nil {
-		err = s.o.Notify(ctx, s.updates.record)
+		err = s.recovered(func() error { return s.o.Notify(ctx, s.updates.record) })
 	}
 	running.Wait()
 	return err
@@ -103,8 +104,18 @@ func (s *server) recoverPanics(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// recovered runs the notifier. A panic becomes an error.
+func (s *server) recovered(notify func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.reportPanic("the notifier", p)
+		}
+	}()
+	return notify()
+}
+
 func (s *server) reportPanic(method string, cause any) error {
-	incident := newIncident()
+	incident := pipe.NewIncident()
 	s.o.Logger.Error("a handler panicked", "method", method, "incident", incident, "cause", cause, "stack", string(debug.Stack()))
 	fault := schema.NewError(schema.Internal, method+" panicked; this is a defect of waybill").Hint("look for the incident in the log of waybill")
 	fault.Data.Incident = incident
@@ -132,7 +143,7 @@ func codeByEra(next sdk.MethodHandler) sdk.MethodHandler {
 			return result, err
 		}
 		gone := notFound(addressOf(req))
-		if session, ok := req.GetSession().(*sdk.ServerSession); ok && eraOf(session) < modernEra {
+		if session, ok := req.GetSession().(*sdk.ServerSession); ok && eraOf(session) < pipe.FirstModern {
 			gone.Code = codeNotFound
 		}
 		return nil, gone
@@ -155,5 +166,5 @@ func eraOf(session *sdk.ServerSession) string {
 	if p := session.InitializeParams(); p != nil {
 		return p.ProtocolVersion
 	}
-	return modernEra
+	return pipe.FirstModern
 }

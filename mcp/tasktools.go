@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -16,9 +17,9 @@ const (
 	maxListed = 10       // elements of a list that is one fact among many
 )
 
-func (s *server) createTask(c *call) (facts, *schema.Error) {
+func (c *call) createTask() (facts, *schema.Error) {
 	var r schema.TaskResult
-	if fault := s.caller.call(c.ctx, "create_task", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "create_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -30,13 +31,13 @@ func (s *server) createTask(c *call) (facts, *schema.Error) {
 }
 
 // claimTask claims a task and starts the renewals of its lease.
-func (s *server) claimTask(c *call) (facts, *schema.Error) {
+func (c *call) claimTask() (facts, *schema.Error) {
 	c.params["lease_ms"] = leaseTime.Milliseconds()
 	if _, named := c.params["worker"]; !named {
 		c.params["worker"] = c.client()
 	}
 	var r schema.ClaimTaskResult
-	if fault := s.caller.call(c.ctx, "claim_task", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "claim_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -46,9 +47,9 @@ func (s *server) claimTask(c *call) (facts, *schema.Error) {
 		return f, nil
 	}
 	taskID, token := r.Claim.Task.TaskID, r.Claim.Lease.Token
-	s.leases.add(taskID, token)
+	c.server.leases.add(taskID, token)
 	// An undelivered claim is returned. If that fails, the lease must expire, or no worker would get the task.
-	turnOf(c.ctx).undelivered(func() { s.leases.drop(taskID, token) })
+	pipe.TurnOf(c.ctx).Undelivered(func() { c.server.leases.drop(taskID, token) })
 	f.add("task_id", taskID)
 	f.add("lease_token", token)
 	f.addClaim(r.Claim)
@@ -68,12 +69,12 @@ func (f *facts) addClaim(c *schema.Claim) {
 	f.add("prompt", longText{c.Prompt, maxPage})
 }
 
-func (s *server) finishAttempt(c *call) (facts, *schema.Error) {
+func (c *call) finishAttempt() (facts, *schema.Error) {
 	var r schema.FinishAttemptResult
-	if fault := s.caller.call(c.ctx, "finish_attempt", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "finish_attempt", c.params, &r); fault != nil {
 		return nil, fault
 	}
-	s.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
+	c.server.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	var f facts
 	f.put("applied", r.Applied)
 	if !r.Applied {
@@ -90,9 +91,9 @@ func (s *server) finishAttempt(c *call) (facts, *schema.Error) {
 	return f, nil
 }
 
-func (s *server) getTask(c *call) (facts, *schema.Error) {
+func (c *call) getTask() (facts, *schema.Error) {
 	var r schema.TaskDetail
-	if fault := s.caller.call(c.ctx, "get_task", c.params, &r); fault != nil {
+	if fault := c.server.caller.call(c.ctx, "get_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts

@@ -1,4 +1,4 @@
-package mcp
+package pipe
 
 import (
 	"context"
@@ -97,7 +97,7 @@ func (c *conn) protocolError(r *request, err error) *schema.Error {
 // reportDefect logs a defect under a new incident id and returns an INTERNAL error with that id.
 func (c *conn) reportDefect(method string, cause error) *schema.Error {
 	fault := schema.NewError(schema.Internal, method+" failed; this is a defect of waybill").Hint("look for the incident in the log of waybill")
-	fault.Data.Incident = newIncident()
+	fault.Data.Incident = NewIncident()
 	c.o.Logger.Error("a request failed", "method", method, "incident", fault.Data.Incident, "cause", cause)
 	c.o.Tally.Incidents.Add(1)
 	return fault
@@ -112,29 +112,13 @@ func (c *conn) complete(l line, delivered bool) {
 
 // sendRequest writes a request or notification of the SDK.
 func (c *conn) sendRequest(m *jsonrpc.Request) {
-	c.trackRequest(m)
+	c.asked.track(m)
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		c.o.Logger.Error("a message cannot be encoded", "method", m.Method, "cause", err)
 		return
 	}
 	c.writer.write(line{text: append(text, '\n')})
-}
-
-// trackRequest records a request that the host has to answer, and forgets one that is cancelled.
-func (c *conn) trackRequest(m *jsonrpc.Request) {
-	var p struct {
-		ID any `json:"requestId"`
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case m.IsCall():
-		c.asked[m.ID] = true
-	case m.Method == cancellation && json.Unmarshal(m.Params, &p) == nil:
-		id, _ := jsonrpc.MakeID(p.ID)
-		delete(c.asked, id)
-	}
 }
 
 // refusalMessage returns an error answer.
@@ -187,7 +171,7 @@ func shuttingDown() *schema.Error {
 func unfinished(r *request) *schema.Error {
 	e := schema.NewError(schema.ShuttingDown, "waybill is shutting down and the request did not end in time").
 		Hint("start a new process and read the state there")
-	if r.change {
+	if r.ready != nil {
 		e.Data.Outcome = schema.OutcomeUnknown
 	}
 	return e

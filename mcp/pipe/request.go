@@ -1,4 +1,4 @@
-package mcp
+package pipe
 
 import (
 	"context"
@@ -17,16 +17,15 @@ type request struct {
 	era        *session
 	method     string
 	paramsSize int // bytes
-	change     bool
 	set        *requests
 	// extra passes through the SDK, so that the handler can be matched to this request.
 	extra *sdk.RequestExtra
 
-	// first is closed when all changes before this one have passed. It is nil if this is none.
+	// ready is closed when all changes before this one have passed. It is nil if the request is no change.
 	ready chan struct{}
 
 	// The mutex of set guards the fields below.
-	isReady       bool // first is closed
+	isReady       bool // ready is closed
 	passed        bool // the change has taken effect or never will
 	answered      bool
 	dropped       bool                    // the host has cancelled the request
@@ -65,7 +64,7 @@ func (r *request) handlerContext(ctx context.Context) (context.Context, context.
 		cancel(r.endCause)
 	}
 	r.set.mu.Unlock()
-	ctx = withTurn(ctx, turn{await: r.awaitTurn, pass: r.pass, undelivered: r.addUndelivered})
+	ctx = withTurn(ctx, Turn{Await: r.awaitTurn, Pass: r.pass, Undelivered: r.addUndelivered})
 	return ctx, func() { cancel(context.Canceled) }
 }
 

@@ -1,10 +1,8 @@
-package mcp
+package pipe
 
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -36,9 +34,7 @@ type line struct {
 // A lineWriter writes lines in their order of arrival. The goroutine that adds a line while none writes becomes the
 // writer, and also writes lines added meanwhile. So an answer needs no other goroutine to wake up.
 type lineWriter struct {
-	out       io.WriteCloser
-	tally     *wire.Tally
-	log       *slog.Logger
+	o         Options
 	activity  *wire.Pulse // beats when the host has read something
 	completed func(line, bool)
 	roomFreed chan struct{} // holds a token if there may be room again; never closed
@@ -62,7 +58,7 @@ type deadlineWriter interface{ SetWriteDeadline(time.Time) error }
 
 func newLineWriter(o Options, activity *wire.Pulse, completed func(line, bool)) *lineWriter {
 	w := &lineWriter{
-		out: o.Out, tally: o.Tally, log: o.Logger, activity: activity, completed: completed,
+		o: o, activity: activity, completed: completed,
 		roomFreed: make(chan struct{}, 1), broken: make(chan struct{}),
 	}
 	w.timed, _ = o.Out.(deadlineWriter)
@@ -153,7 +149,7 @@ func (w *lineWriter) writeAll(text []byte) (written int, err error) {
 		if n > 0 {
 			blocked = 0
 			written += n
-			w.tally.Out.Add(int64(n))
+			w.o.Tally.Out.Add(int64(n))
 			w.activity.Beat()
 		}
 		switch {
@@ -179,11 +175,11 @@ func (w *lineWriter) attempt(text []byte) (int, error) {
 	default:
 	}
 	if w.extendDeadline() {
-		return w.out.Write(text)
+		return w.o.Out.Write(text)
 	}
 	watchdog := time.AfterFunc(hostGoneAfter, func() { w.fail(errStalled) })
 	defer watchdog.Stop()
-	return w.out.Write(text)
+	return w.o.Out.Write(text)
 }
 
 // extendDeadline sets the deadline of the next write, and reports whether the output supports deadlines.
@@ -205,7 +201,7 @@ func (w *lineWriter) extendDeadline() bool {
 // fail stops the writing and logs why.
 func (w *lineWriter) fail(cause error) {
 	if w.close() {
-		w.log.Warn("writing the output failed", "cause", cause)
+		w.o.Logger.Warn("writing the output failed", "cause", cause)
 	}
 }
 

@@ -1,4 +1,4 @@
-package mcp
+package pipe
 
 import (
 	"context"
@@ -62,14 +62,14 @@ func (rs *requests) byHandler(extra *sdk.RequestExtra) *request {
 }
 
 // begin accepts a request and reports whether that is still possible. A change is queued after earlier ones.
-func (rs *requests) begin(r *request) bool {
+func (rs *requests) begin(r *request, change bool) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closed {
 		return false
 	}
 	r.set, r.extra = rs, &sdk.RequestExtra{}
-	if r.change {
+	if change {
 		r.ready = make(chan struct{})
 		rs.changes = append(rs.changes, r)
 		rs.advanceChanges()

@@ -1,11 +1,10 @@
-package mcp
+package pipe
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,8 +21,9 @@ import (
 // roomTimeout is how long the reader waits for room without progress.
 const roomTimeout = 3 * time.Second
 
-// firstModern is the first version of the protocol without a handshake. From it on every request names its version.
-const firstModern = "2026-07-28"
+// FirstModern is the first version of the protocol without a handshake. From it on every request names its version, and
+// a result asks for a form; before, the server sends a request.
+const FirstModern = "2026-07-28"
 
 // cancellation is the notification by which either side cancels a request.
 const cancellation = "notifications/cancelled"
@@ -34,7 +34,6 @@ const listening = "subscriptions/listen"
 // A conn is one connection. It reads the messages, refuses invalid ones, and passes the others to the session of their
 // era. All sessions write through one lineWriter.
 type conn struct {
-	server   *server
 	o        Options
 	activity *wire.Pulse // when a request was last accepted, answered or written
 	inFlight *requests
@@ -43,10 +42,7 @@ type conn struct {
 	modern   *session
 	ready    atomic.Bool // legacy has accepted initialize
 
-	stop     func()         // ends the reading
-	stopping chan struct{}  // closed by stop
-	ended    chan struct{}  // closed by read
-	closing  chan struct{}  // closed by cleanUp: the sessions end
+	ending
 	sessions sync.WaitGroup // served by the SDK
 
 	// Only the reader uses the fields below.
@@ -55,27 +51,42 @@ type conn struct {
 	initialized bool // initialize was passed to the SDK
 	confirmed   bool // notifications/initialized was passed to the SDK
 
-	mu    sync.Mutex          // guards asked
-	asked map[jsonrpc.ID]bool // unanswered requests to the host
-
-	notes     sync.WaitGroup // the goroutine of the notifications and leases
-	notesCtx  context.Context
-	stopNotes context.CancelFunc
+	asked      asked
+	background background
 }
 
-func newConn(s *server) *conn {
+// An ending has the steps by which a connection ends.
+type ending struct {
+	stop     func()        // ends the reading
+	stopping chan struct{} // closed by stop
+	ended    chan struct{} // closed by read
+	closing  chan struct{} // closed by cleanUp: the sessions end
+}
+
+func newEnding() ending {
+	e := ending{stopping: make(chan struct{}), ended: make(chan struct{}), closing: make(chan struct{})}
+	e.stop = sync.OnceFunc(func() { close(e.stopping) })
+	return e
+}
+
+// A background is the goroutine of the notifications and leases.
+type background struct {
+	sync.WaitGroup
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+func newConn(o Options) *conn {
 	activity := wire.NewPulse()
 	c := &conn{
-		server: s, o: s.o, activity: &activity, asked: map[jsonrpc.ID]bool{},
-		stopping: make(chan struct{}), ended: make(chan struct{}), closing: make(chan struct{}),
+		o: o, activity: &activity, asked: asked{ids: map[jsonrpc.ID]bool{}}, ending: newEnding(),
 	}
-	c.stop = sync.OnceFunc(func() { close(c.stopping) })
 	c.inFlight = newRequests(c.activity)
 	c.writer = newLineWriter(c.o, c.activity, c.complete)
 	c.legacy, c.modern = newSession(c), newSession(c)
-	c.frames = wire.NewFrames(countingReader{c.o.In, c.o.Tally}, c.o.maxMessageBytes, wire.Lines, c.startNotifying)
-	c.notesCtx, c.stopNotes = context.WithCancel(context.Background())
-	s.sdk.AddReceivingMiddleware(c.withRequestContext)
+	c.frames = wire.NewFrames(countingReader{c.o.In, c.o.Tally}, c.o.MaxMessageBytes, wire.Lines, c.startNotifying)
+	c.background.ctx, c.background.stop = context.WithCancel(context.Background())
+	o.Server.AddReceivingMiddleware(c.withRequestContext)
 	return c
 }
 
@@ -93,13 +104,8 @@ func (c countingReader) Read(p []byte) (int, error) {
 
 // startNotifying is called after the host's first byte.
 func (c *conn) startNotifying(wire.Framing) {
-	c.notes.Go(func() { // ends when stopNotes was called
-		defer func() {
-			if p := recover(); p != nil {
-				_ = c.server.reportPanic("the notifier", p)
-			}
-		}()
-		if err := c.server.notify(c.notesCtx); err != nil && c.notesCtx.Err() == nil {
+	c.background.Go(func() { // ends when background.stop was called
+		if err := c.o.Background(c.background.ctx); err != nil && c.background.ctx.Err() == nil {
 			c.o.Logger.Warn("the notifier failed; the host is not notified of changes any more", "cause", err)
 		}
 	})
@@ -184,15 +190,12 @@ func (c *conn) handleRequest(method string, m wire.Message) {
 		return
 	}
 	c.initialized = c.initialized || era == c.legacy && method == "initialize"
-	if entry, ok := c.o.Table.Entry(tool); ok && method == "tools/call" {
-		r.change = entry.Kind == schema.Change
-	}
 	r.era = era
 	if era == c.modern && method == listening {
 		r.era = newSession(c)
 		r.era.once = true
 	}
-	if !c.inFlight.begin(r) {
+	if !c.inFlight.begin(r, method == "tools/call" && c.o.IsChange(tool)) {
 		c.refuse(m.ID, shuttingDown())
 		return
 	}
@@ -204,9 +207,9 @@ func (c *conn) handleRequest(method string, m wire.Message) {
 
 // connect starts the SDK on a session. The SDK serves it until the session or the connection is closed.
 func (c *conn) connect(s *session) {
-	connected, err := c.server.sdk.Connect(context.Background(), s, nil)
+	connected, err := c.o.Server.Connect(context.Background(), s, nil)
 	if err != nil {
-		panic("mcp: a session cannot be connected: " + err.Error())
+		panic("pipe: a session cannot be connected: " + err.Error())
 	}
 	c.sessions.Go(func() { _ = connected.Wait() }) // the end of the input is no error
 }
@@ -225,7 +228,7 @@ func (c *conn) routeOf(params []byte) (era *session, tool string) {
 	if len(p.Name) > 0 {
 		tool = wire.Text(p.Name)
 	}
-	if v := p.Meta.Version; len(v) > 0 && wire.Text(v) >= firstModern {
+	if v := p.Meta.Version; len(v) > 0 && wire.Text(v) >= FirstModern {
 		return c.modern, tool
 	}
 	return c.legacy, tool
@@ -282,25 +285,12 @@ func (c *conn) cancelRequest(params []byte) {
 func (c *conn) handleResponse(id, text []byte) {
 	m, err := jsonrpc.DecodeMessage(text)
 	response, ok := m.(*jsonrpc.Response)
-	if err == nil && ok && c.takeAwaited(id, response.ID) {
+	if err == nil && ok && c.asked.take(id, response.ID) {
 		c.legacy.deliver(response) // modern servers ask in their results instead
 		return
 	}
 	c.o.Tally.Responses.Add(1)
 	c.o.Logger.Debug("a response was dropped: it answers no request")
-}
-
-// takeAwaited reports whether a request with this id waits for an answer, and removes it. It checks the id as it was
-// sent, because the SDK rounds numbers.
-func (c *conn) takeAwaited(id []byte, key jsonrpc.ID) bool {
-	if n, ok := key.Raw().(int64); !ok || strconv.FormatInt(n, 10) != string(id) {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.asked[key]
-	delete(c.asked, key)
-	return known
 }
 
 // refuse answers a message that is not passed to the SDK.

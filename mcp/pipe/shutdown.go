@@ -1,4 +1,4 @@
-package mcp
+package pipe
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 )
 
 // serve serves the connection until it ends, and cleans up.
-func (c *conn) serve(ctx context.Context) (exitCode int) {
+func (c *conn) serve(ctx context.Context) {
 	c.connect(c.legacy) // without ctx, because accepted requests still run after it ends
 	c.connect(c.modern)
 	go c.read() // ends with the input, or when stopReading interrupts it
@@ -36,7 +36,6 @@ func (c *conn) serve(ctx context.Context) (exitCode int) {
 	c.stopReading()
 	c.drain()
 	c.cleanUp()
-	return 0
 }
 
 // stopReading ends the reading, and the subscriptions, which would otherwise never end.
@@ -54,7 +53,7 @@ func (c *conn) stopReading() {
 func (c *conn) drain() {
 	storeDeadline := time.Now().Add(storeTime)
 	for {
-		if c.o.Table.AtWork() && time.Now().Before(storeDeadline) {
+		if c.o.Busy() && time.Now().Before(storeDeadline) {
 			c.activity.Beat()
 		}
 		idle := c.activity.Idle()
@@ -91,13 +90,13 @@ func (c *conn) answerUnfinished() {
 
 // cleanUp ends the remaining goroutines and waits for them.
 func (c *conn) cleanUp() {
-	c.stopNotes()
+	c.background.stop()
 	close(c.closing)
 	ended := make(chan struct{})
 	go func() { // ends with the last goroutine
 		defer close(ended)
 		c.sessions.Wait()
-		c.notes.Wait()
+		c.background.Wait()
 		c.writer.writers.Wait()
 	}()
 	settled := wire.Within(closeTimeout, ended)

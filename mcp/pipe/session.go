@@ -1,10 +1,12 @@
-package mcp
+package pipe
 
 import (
 	"context"
 	"io"
+	"strconv"
 	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -73,3 +75,38 @@ func (s *session) Close() error {
 
 // SessionID returns "": the pipe identifies the only host.
 func (s *session) SessionID() string { return "" }
+
+// asked has the requests to the host that it has not answered.
+type asked struct {
+	mu  sync.Mutex // guards ids
+	ids map[jsonrpc.ID]bool
+}
+
+// track records a request that the host has to answer, and forgets one that is cancelled.
+func (a *asked) track(m *jsonrpc.Request) {
+	var p struct {
+		ID any `json:"requestId"`
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case m.IsCall():
+		a.ids[m.ID] = true
+	case m.Method == cancellation && json.Unmarshal(m.Params, &p) == nil:
+		id, _ := jsonrpc.MakeID(p.ID)
+		delete(a.ids, id)
+	}
+}
+
+// take reports whether a request with this id waits for an answer, and removes it. It checks the id as it was sent,
+// because the SDK rounds numbers.
+func (a *asked) take(id []byte, key jsonrpc.ID) bool {
+	if n, ok := key.Raw().(int64); !ok || strconv.FormatInt(n, 10) != string(id) {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := a.ids[key]
+	delete(a.ids, key)
+	return known
+}
