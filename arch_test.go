@@ -92,6 +92,8 @@ var floors = map[string]struct {
 	"check/trust":  {floor: 4},
 	"watcher":      {floor: 4},
 
+	"cli/hook/dialect": {floor: 0, beside: []string{"internal/safetext"}},
+
 	"cli/output":    {floor: 5},
 	"cli/settings":  {floor: 5, beside: []string{"cli/output"}},
 	"cli/backend":   {floor: 5, beside: []string{"cli/output", "cli/settings"}},
@@ -103,6 +105,7 @@ var floors = map[string]struct {
 	"cli/audit":  {floor: 6},
 	"cli/check":  {floor: 6},
 	"cli/doctor": {floor: 6},
+	"cli/hook":   {floor: 6},
 	"cli/plan":   {floor: 6},
 	"cli/prompt": {floor: 6},
 	"cli/serve":  {floor: 6},
@@ -132,7 +135,7 @@ var rooms = map[string][]string{
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"check/config", "mcphost"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
-	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
 	"github.com/anishathalye/porcupine":      {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt"}, // its diff of two texts

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -168,15 +169,16 @@ func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*
 	}))
 }
 
-// matchedRunes bounds what an answer repeats of an event.
-const matchedRunes = 200
+// matchedRunes bounds what an answer repeats of an event, noticeRunes the notice of a host.
+const matchedRunes, noticeRunes = 200, 500
 
 func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*prepared[schema.ReportEventResult], error) {
 	if err := within("/data", len(p.Data), schema.MaxContentBytes); err != nil {
 		return nil, err
 	}
+	notice := safetext.OneLine(p.Notice, noticeRunes)
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportEventResult, error) {
-		acknowledged, err := tx.Report(p.SessionID, p.Type, string(p.Data))
+		acknowledged, err := tx.Report(p.SessionID, p.Type, cmp.Or(string(p.Data), "{}"), notice)
 		if err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func mayWait(n store.Notice) bool {
 	case core.NoticeTaskFinished, core.NoticeTaskAwaiting, core.NoticeRetryScheduled, core.NoticeRetryReady:
 		return n.Session != ""
 	case core.NoticeInstructionFailed, core.NoticeAllFinished,
-		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted:
+		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted, core.NoticeHostReported:
 		return false
 	}
 	panic("api: unknown kind of notice " + string(n.Kind))

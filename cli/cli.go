@@ -18,6 +18,7 @@ import (
 	"waybill/cli/audit"
 	"waybill/cli/check"
 	"waybill/cli/doctor"
+	"waybill/cli/hook"
 	"waybill/cli/output"
 	"waybill/cli/plan"
 	"waybill/cli/program"
@@ -42,6 +43,9 @@ func Main(args []string, given Streams, version string) int {
 	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
 		return a.Code
+	}
+	if hook.Survives(a, cmd, args, err) {
+		return output.ExitOK
 	}
 	err = asTyped(cmd, err)
 	a.Complain(err)
@@ -86,7 +90,7 @@ work, check and audit list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

@@ -108,4 +108,5 @@ const (
 	NoticeRunBlocked        NoticeKind = "run.blocked"              // a run waits for a person's decision
 	NoticeRunStalled        NoticeKind = "run.stalled"              // a run makes no progress and needs a new plan
 	NoticePlanCompleted     NoticeKind = "plan.completed"           // every item of a plan is done
+	NoticeHostReported      NoticeKind = "host.reported"            // a host or its hook reported an event that a person must know of
 )

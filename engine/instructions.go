@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"waybill/core"
@@ -170,13 +171,15 @@ type Acknowledged struct {
 }
 
 // Report acknowledges every outstanding instruction whose rule matches the event. An empty session means all
-// sessions. It returns the instructions in the order of queueing. A tool call in the session of an attempt is recorded.
-func (tx *Tx) Report(session, eventType, data string) ([]Acknowledged, error) {
-	var acknowledged []Acknowledged
-	if err := recordTool(tx, session, eventType, data); err != nil {
+// sessions. It returns them in the order of queueing. It records a tool call of an attempt, and posts a notice unless that is "".
+func (tx *Tx) Report(session, eventType, data, notice string) (acknowledged []Acknowledged, err error) {
+	if notice != "" {
+		err = tx.post(store.Notice{Kind: core.NoticeHostReported, Session: session, Subject: session, Text: notice, Data: data})
+	}
+	if err = errors.Join(err, recordTool(tx, session, eventType, data)); err != nil {
 		return nil, err
 	}
-	err := tx.each(store.InstructionQuery{Session: session, AckEvent: eventType}, func(in instruction.Instruction) error {
+	err = tx.each(store.InstructionQuery{Session: session, AckEvent: eventType}, func(in instruction.Instruction) error {
 		matches, ok := in.AckOn.Matches(eventType, data)
 		if !ok {
 			return nil

@@ -50,7 +50,7 @@ func TestStatsSpreadAcknowledgements(t *testing.T) {
 		do(t, e, acknowledge(called))
 		do(t, e, acknowledge(called)) // it is known
 		time.Sleep(50 * time.Second)
-		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.Report("s", "built", "") }})
+		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.Report("s", "built", "", "") }})
 
 		got := e.Stats().AckLatency
 		require.EqualValues(t, 2, got.Count)

@@ -60,8 +60,8 @@ func (tx *Tx) postTask(t task.Task, about task.Attempt, kind core.NoticeKind) er
 		}
 	case core.NoticeRetryReady:
 		text = fmt.Sprintf("%s: attempt %d runs in session %s on %s", title(t), about.Number, about.Session(), unquoted(about.Model.String()))
-	case core.NoticeInstructionFailed, core.NoticeAllFinished,
-		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted:
+	case core.NoticeInstructionFailed, core.NoticeAllFinished, core.NoticeRunBlocked,
+		core.NoticeRunStalled, core.NoticePlanCompleted, core.NoticeHostReported:
 		panic("engine: notice " + string(kind) + " is not about the move of a task")
 	}
 	if err != nil {

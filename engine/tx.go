@@ -103,14 +103,11 @@ func (tx *Tx) Consume(ids []string) ([]string, error) {
 func (tx *Tx) Delivered(ids []string) error {
 	for _, id := range ids {
 		n, ok, err := tx.Notice(id)
+		if ok && err == nil {
+			n.Deliveries++
+			err = tx.PutNotice(n)
+		}
 		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		n.Deliveries++
-		if err := tx.PutNotice(n); err != nil {
 			return err
 		}
 	}

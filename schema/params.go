@@ -85,6 +85,7 @@ type ReportEventParams struct {
 	Type      string         `json:"type" schema:"required"`
 	Data      jsontext.Value `json:"data,omitzero" schema:"object"`
 	SessionID string         `json:"session_id,omitzero" schema:"id" doc:"without it, all sessions are looked at"`
+	Notice    string         `json:"notice,omitzero" doc:"posts a notice with this text, at most 500 characters on one line, that has data; for an event that a person must know of"`
 	Keyed
 }
 

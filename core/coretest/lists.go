@@ -18,7 +18,7 @@ func Policy() run.Policy {
 func NoticeKinds() []core.NoticeKind {
 	return []core.NoticeKind{
 		core.NoticeInstructionFailed, core.NoticeTaskFinished, core.NoticeTaskAwaiting, core.NoticeRetryScheduled,
-		core.NoticeRetryReady, core.NoticeAllFinished, core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted,
+		core.NoticeRetryReady, core.NoticeAllFinished, core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted, core.NoticeHostReported,
 	}
 }
 

@@ -1617,6 +1617,8 @@ export interface ReportEventParams {
   data?: Record<string, unknown>;
   /** without it, all sessions are looked at */
   session_id?: string;
+  /** posts a notice with this text, at most 500 characters on one line, that has data; for an event that a person must know of */
+  notice?: string;
   /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }

@@ -1971,6 +1971,8 @@ class ReportEventParams(_ReportEventParamsRequired, total=False):
     data: Dict[str, Any]
     #: without it, all sessions are looked at
     session_id: str
+    #: posts a notice with this text, at most 500 characters on one line, that has data; for an event that a person must know of
+    notice: str
     #: the same key with the same params returns the first answer again
     idempotency_key: str
 

@@ -1,0 +1,270 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"waybill/internal/safetext"
+)
+
+// fields are the names of the fields in the events of a host, in the order in which they are looked for.
+type fields struct {
+	event, session, agent    []string
+	tool, input, output, use []string
+	failure                  []string
+	held                     []string // a boolean: this stop was held before
+	loops                    []string // a number: how often this stop was held
+	folders                  []string // a list: the folders of the workspace
+	status                   []string // how the turn of the agent ended
+}
+
+// usual are the names that Claude Code introduced and most hosts took over.
+var usual = fields{
+	event: []string{"hook_event_name"}, session: []string{"session_id"}, agent: []string{"agent_id"},
+	tool: []string{"tool_name"}, input: []string{"tool_input"}, output: []string{"tool_response"}, use: []string{"tool_use_id"},
+	failure: []string{"error"}, held: []string{"stop_hook_active"},
+}
+
+// An Input is one event as a host sent it, in the words of all hosts.
+type Input struct {
+	Event
+	Session string // the id of the session; "" if the host sent none
+	Agent   string // the id of the subagent in which it happened; "" for the main agent
+	Source  string // of a session start: why the session starts
+	Folder  string // the workspace, where the host names it; else ""
+	// Held counts the earlier holds of this stop, or is -1 if the host does not say.
+	Held int
+
+	Tool     string
+	Use      string         // the id of the tool call; "" if the host has none
+	Question string         // what the agent asks, on one line
+	Data     map[string]any // of a tool call, as it is reported
+}
+
+// ErrUnknownEvent says that the host sent an event that no hook is for.
+var ErrUnknownEvent = errors.New("no event that waybill has a hook for")
+
+// Bounds of what is reported about a tool call.
+const (
+	maxText    = 4096 // characters
+	maxMembers = 100
+	maxDepth   = 8
+	maxData    = 200_000 // bytes
+
+	// maxQuestion bounds the characters of a question in a notice.
+	maxQuestion = 300
+)
+
+// id matches what can be the name of a session.
+var id = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// Read reads an event that the host sent as JSON. The error is one sentence.
+func (h Host) Read(text []byte) (in Input, err error) {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber() // a long number keeps its digits
+	if err := decoder.Decode(&value); err != nil {
+		return in, fmt.Errorf("the event is not JSON: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return in, errors.New("the event is more than one JSON value")
+	}
+	event, ok := value.(map[string]any)
+	if !ok {
+		return in, errors.New("the event is not a JSON object")
+	}
+	name, ok := pick(event, h.fields.event).(string)
+	if !ok {
+		return in, fmt.Errorf("the event has no %s: %w", h.fields.event[0], ErrUnknownEvent)
+	}
+	row, ok := h.Event(name)
+	if !ok {
+		return in, fmt.Errorf("%s of %s is %w", safetext.Quote(name, 80), h.Name, ErrUnknownEvent)
+	}
+	in = Input{Event: row, Source: str(event["source"]), Held: -1}
+	if in.Session, err = sessionID(event, h.fields.session); err != nil {
+		return in, err
+	}
+	if in.Agent, err = sessionID(event, h.fields.agent); err != nil {
+		return in, err
+	}
+	if folders, ok := pick(event, h.fields.folders).([]any); ok && len(folders) > 0 {
+		in.Folder = str(folders[0])
+	}
+	h.readStop(event, &in)
+	h.readTool(event, &in)
+	return in, nil
+}
+
+func (h Host) readStop(event map[string]any, in *Input) {
+	if status := str(pick(event, h.fields.status)); status != "" && status != "completed" {
+		in.Kind = 0 // the person ended it, or it failed
+	}
+	switch held := pick(event, h.fields.held).(type) {
+	case bool:
+		if !held {
+			in.Held = 0
+		}
+	default:
+		if loops, ok := pick(event, h.fields.loops).(json.Number); ok {
+			if n, err := loops.Int64(); err == nil && n >= 0 {
+				in.Held = int(min(n, 1<<20))
+			}
+		}
+	}
+}
+
+func (h Host) readTool(event map[string]any, in *Input) {
+	if in.Kind != Tool && in.Kind != ToolFailed && in.Kind != Question {
+		return
+	}
+	in.Tool = str(pick(event, h.fields.tool))
+	if use := str(pick(event, h.fields.use)); id.MatchString(h.Name + ":" + use) {
+		in.Use = use
+	}
+	input, output := pick(event, h.fields.input), pick(event, h.fields.output)
+	if slices.Contains(h.Questions, in.Tool) {
+		in.Question = asked(input)
+	} else if in.Kind == Question {
+		in.Kind = 0 // a matcher that the host ignores
+	}
+	if failure := failed(output); in.Kind == Tool && failure != nil && h.failsInside() {
+		in.Kind, output = ToolFailed, nil
+		event["error"] = failure
+	} else if in.Kind == ToolFailed {
+		output = nil
+		event["error"] = pick(event, h.fields.failure)
+	} else {
+		delete(event, "error")
+	}
+	in.Data = map[string]any{}
+	for _, f := range []struct {
+		name  string
+		value any
+	}{
+		{"tool_name", pick(event, h.fields.tool)},
+		{"tool_input", input},
+		{"tool_response", output},
+		{"error", event["error"]},
+		{"cwd", event["cwd"]},
+		{"agent_type", event["agent_type"]},
+	} {
+		if f.value != nil {
+			in.Data[f.name] = cut(f.value, 0)
+		}
+	}
+	for _, name := range []string{"tool_response", "tool_input"} {
+		if encoded, err := json.Marshal(in.Data); err == nil && len(encoded) > maxData {
+			delete(in.Data, name)
+		}
+	}
+}
+
+// failsInside reports whether the host has no event of its own for a failed call.
+func (h Host) failsInside() bool {
+	return !slices.ContainsFunc(h.Events, func(ev Event) bool { return ev.Kind == ToolFailed })
+}
+
+// failed returns the error in the output of a tool, or nil.
+func failed(output any) any {
+	if members, ok := output.(map[string]any); ok {
+		return members["error"]
+	}
+	return nil
+}
+
+// asked returns the questions in the input of a tool that asks a person.
+func asked(input any) string {
+	members, _ := input.(map[string]any)
+	var texts []string
+	for _, key := range []string{"question", "message", "prompt", "title"} {
+		if text := str(members[key]); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	questions, _ := members["questions"].([]any)
+	for _, q := range questions {
+		if text := asked(q); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return safetext.OneLine(strings.Join(texts, " "), maxQuestion)
+}
+
+// pick returns the value of the first of the names that the event has.
+func pick(event map[string]any, names []string) any {
+	for _, name := range names {
+		if value, ok := event[name]; ok {
+			return value
+		}
+	}
+	return nil
+}
+
+func str(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
+// name1 returns an id, or "" if the event has none.
+func sessionID(event map[string]any, names []string) (string, error) {
+	value := pick(event, names)
+	if value == nil || value == "" {
+		return "", nil
+	}
+	text, ok := value.(string)
+	if !ok || !id.MatchString(text) {
+		return "", fmt.Errorf("%s cannot be the name of a session", safetext.Quote(fmt.Sprint(value), 80))
+	}
+	return text, nil
+}
+
+// number returns a number as the store takes it: an integer that JavaScript cannot hold as text, and one without bounds as nil.
+func number(n json.Number) any {
+	f, err := n.Float64()
+	switch {
+	case err != nil:
+		return nil
+	case f == math.Trunc(f) && math.Abs(f) >= 1<<53:
+		return safetext.Truncate(n.String(), maxText)
+	}
+	return n
+}
+
+// cut returns a value as it can be reported: long texts, lists and objects lose their ends, and what the store refuses is
+// replaced, such as U+0000.
+func cut(value any, depth int) any {
+	if depth > maxDepth {
+		return nil
+	}
+	switch v := value.(type) {
+	case json.Number:
+		return number(v)
+	case string:
+		return strings.ReplaceAll(safetext.Truncate(v, maxText), "\x00", "\ufffd")
+	case []any:
+		list := make([]any, 0, min(len(v), maxMembers))
+		for _, element := range v[:min(len(v), maxMembers)] {
+			list = append(list, cut(element, depth+1))
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, min(len(v), maxMembers))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if len(object) == maxMembers {
+				break
+			}
+			object[cut(key, 0).(string)] = cut(v[key], depth+1)
+		}
+		return object
+	}
+	return value
+}

@@ -1,0 +1,188 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"waybill/cli/hook/dialect"
+	"waybill/internal/safetext"
+	"waybill/schema"
+)
+
+// start returns the resume anchor. It dispatches nothing: the model has not run, so a send would be used up for nothing.
+func (r *runner) start(ctx context.Context) (a dialect.Answer, err error) {
+	some, err := r.open(false)
+	if err != nil || !some {
+		return a, err
+	}
+	r.sweep()
+	_ = r.unmark(compacted) // this text is the one that the mark asks for
+	a.Context, err = r.anchor(ctx)
+	return a, err
+}
+
+// anchor returns what an agent must know to go on, or "".
+func (r *runner) anchor(ctx context.Context) (string, error) {
+	if _, known := r.local.Table.Entry("compile_anchor"); !known {
+		return "", nil
+	}
+	own, err := r.sessions()
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Text string `json:"text"`
+	}
+	err = r.call(ctx, "compile_anchor", map[string]any{"session_id": own[0]}, &answer)
+	return answer.Text, err
+}
+
+// prompt hands over what is due, with the prompt of the person.
+func (r *runner) prompt(ctx context.Context) (a dialect.Answer, err error) {
+	some, err := r.open(false)
+	if err != nil || !some || !r.in.Context {
+		return a, err
+	}
+	return r.handOver(ctx, 0)
+}
+
+// handOver returns the instructions that are due, behind the anchor if the conversation was compacted.
+func (r *runner) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, err error) {
+	if r.unmark(compacted) {
+		if a.Context, err = r.anchor(ctx); err != nil {
+			return a, err
+		}
+	}
+	texts, lost, err := r.dispatch(ctx, r.host.MaxContext-len(a.Context), minAgeMS)
+	if err != nil {
+		return a, err
+	}
+	if a.Context != "" {
+		texts = slices.Insert(texts, 0, a.Context)
+	}
+	return dialect.Answer{Context: strings.Join(texts, "\n\n"), Person: lost}, nil
+}
+
+// leastRoom is the room, in bytes, below which a second session waits for the next event.
+const leastRoom = 500
+
+// dispatch does one dispatch pass for each session of the event. It returns the texts for the agent, and what the person
+// must know.
+func (r *runner) dispatch(ctx context.Context, room, minAgeMS int) (texts []string, lost string, err error) {
+	sessions, err := r.sessions()
+	if err != nil {
+		return nil, "", err
+	}
+	var failed []string
+	for i, session := range sessions {
+		if i > 0 && room < leastRoom {
+			break
+		}
+		bytes := max(room, leastRoom)
+		var done schema.DispatchResult
+		p := schema.DispatchParams{SessionID: session, MaxBytes: &bytes, MinAgeMS: minAgeMS}
+		if err := r.call(ctx, "dispatch_instructions", p, &done); err != nil {
+			return texts, "", err
+		}
+		for _, send := range done.Instructions {
+			texts = append(texts, send.Text)
+			room -= len(send.Text)
+		}
+		for _, in := range done.Failed {
+			failed = append(failed, fmt.Sprintf("waybill: never confirmed after %d sends: %s", in.Sends, safetext.OneLine(in.Content, 200)))
+		}
+	}
+	return texts, strings.Join(failed, "\n"), nil
+}
+
+// question posts a notice that the agent asks a person in a dialog of the host. It answers nothing for the person.
+func (r *runner) question(ctx context.Context) error {
+	if _, err := r.open(true); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.host.Name, safetext.Quote(r.in.Question, 300))
+	return r.tell(ctx, "question", r.in.Use, text, map[string]any{"question": r.in.Question, "tool_use_id": r.in.Use})
+}
+
+// repeatAge is the age, in milliseconds, below which the events of tools repeat no instruction: a turn has many of them.
+const repeatAge = 24 * 60 * 60 * 1000
+
+// tool reports a tool call, so that instructions whose ack_on matches are acknowledged. Where the host takes no text with a
+// prompt, it hands over what was never sent.
+func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
+	some, err := r.open(false)
+	if err != nil || !some {
+		return a, err
+	}
+	sessions, err := r.sessions()
+	if err != nil {
+		return a, err
+	}
+	data, err := json.Marshal(r.in.Data)
+	if err != nil {
+		return a, err
+	}
+	kind := "tool"
+	if r.in.Kind == dialect.ToolFailed {
+		kind = "tool_failed"
+	}
+	for _, session := range sessions {
+		p := schema.ReportEventParams{Type: kind, SessionID: session, Data: data}
+		if r.in.Use != "" {
+			p.IdempotencyKey = digest(r.host.Name, session, r.in.Use)
+		}
+		if err := r.call(ctx, "report_event", p, nil); err != nil {
+			return a, err
+		}
+	}
+	if r.in.Question != "" {
+		if err := r.answered(ctx); err != nil {
+			return a, err
+		}
+	}
+	switch {
+	case r.in.Agent != "" || !r.in.Context:
+		return a, nil
+	case r.host.PromptTakesContext():
+		if r.unmark(compacted) {
+			a.Context, err = r.anchor(ctx)
+		}
+		return a, err
+	}
+	return r.handOver(ctx, repeatAge)
+}
+
+// answered consumes the notices about the question that this tool call asked.
+func (r *runner) answered(ctx context.Context) error {
+	var open schema.NoticeList
+	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: r.in.Session, Peek: true}, &open); err != nil {
+		return err
+	}
+	var ids []string
+	for _, n := range open.Items {
+		var about struct {
+			Question string `json:"question"`
+			Use      string `json:"tool_use_id"`
+		}
+		if json.Unmarshal(n.Data, &about) == nil && about.Question == r.in.Question && about.Use == r.in.Use {
+			ids = append(ids, n.NoticeID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return r.call(ctx, "consume_notices", schema.ConsumeNoticesParams{NoticeIDs: ids}, nil)
+}
+
+// compact marks the session, so that its next event that takes a text brings the anchor. The facts of an anchor are in the
+// store at all times, so nothing else has to be kept.
+func (r *runner) compact() error {
+	some, err := r.open(false)
+	if err != nil || !some || r.in.Agent != "" {
+		return err
+	}
+	return r.mark(compacted, "")
+}

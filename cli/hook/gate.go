@@ -1,0 +1,269 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"waybill/check"
+	"waybill/check/config"
+	"waybill/check/trust"
+	"waybill/cli/hook/dialect"
+	"waybill/cli/program"
+	"waybill/cli/receipts"
+	"waybill/core/proof"
+	"waybill/internal/atomicfile"
+	"waybill/internal/safetext"
+	"waybill/schema"
+)
+
+// A gate is what keeps an agent from stopping.
+type gate struct {
+	open   []string // why the agent must go on, for the agent
+	person []string // what only a person can change
+}
+
+// stop holds the agent while its instructions are not acknowledged or its checks are not green. A stop that was held as often
+// as the host's row says is let go, with a notice about what is open.
+func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
+	if err := r.place(); err != nil {
+		return a, err
+	}
+	var g gate
+	if err := r.checks(ctx, &g); err != nil {
+		return a, err
+	}
+	some, err := r.open(false)
+	if err != nil {
+		return a, err
+	}
+	last := r.holds() >= r.host.Holds
+	switch {
+	case some && last:
+		err = r.outstanding(ctx, &g)
+	case some:
+		// The last thing before the answer, so that a check that takes too long uses up no send.
+		var texts []string
+		var lost string
+		texts, lost, err = r.dispatch(ctx, r.host.MaxContext-len(strings.Join(g.open, "\n\n")), 0)
+		g.open = append(texts, g.open...)
+		if lost != "" {
+			g.person = append(g.person, lost)
+		}
+	}
+	if err != nil {
+		return a, err
+	}
+	a.Person = strings.Join(g.person, "\n")
+	switch {
+	case len(g.open) == 0:
+		r.unmark(held)
+		return a, nil
+	case last:
+		r.unmark(held)
+		return r.letGo(ctx, a, g)
+	}
+	a.Hold = strings.Join(g.open, "\n\n")
+	return a, r.mark(held, strconv.Itoa(r.holds()+1))
+}
+
+// letGo posts the notice that the agent stopped all the same.
+func (r *runner) letGo(ctx context.Context, a dialect.Answer, g gate) (dialect.Answer, error) {
+	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", r.host.Name, r.host.Holds, strings.Join(g.open, "; "))
+	a.Person = strings.TrimPrefix(a.Person+"\nwaybill: "+safetext.OneLine(text, 500), "\n")
+	if _, err := r.open(true); err != nil {
+		return a, err
+	}
+	return a, r.tell(ctx, "stop_let_go", "", text, nil)
+}
+
+// outstanding adds the tracked instructions that are not acknowledged, without sending them.
+func (r *runner) outstanding(ctx context.Context, g *gate) error {
+	sessions, err := r.sessions()
+	if err != nil {
+		return err
+	}
+	for _, session := range sessions {
+		for _, state := range []string{"queued", "sent"} {
+			var list schema.InstructionList
+			if err := r.call(ctx, "list_instructions", schema.ListInstructionsParams{SessionID: session, State: state}, &list); err != nil {
+				return err
+			}
+			for _, in := range list.Items {
+				if in.Tracked {
+					g.open = append(g.open, "instruction "+in.InstructionID+" is not acknowledged: "+safetext.OneLine(in.Content, 200))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checks runs the required checks that are not green on the present files: those of runs that wait for them, and for the main
+// agent those of the workspace. Under `waybill work`, that runs them.
+func (r *runner) checks(ctx context.Context, g *gate) error {
+	if program.AttemptVariable(r.Env) != "" {
+		return nil
+	}
+	c := &receipts.Checks{Dir: r.ws.Root, File: trust.Place{Root: r.ws.Root, StateDir: r.ws.StateDir}, Runner: "waybill hook"}
+	standing := c.Look()
+	if standing.Why != "" {
+		g.person = append(g.person, "waybill: "+safetext.OneLine(standing.Why+": "+standing.Mend, 500))
+	}
+	limited, stop := context.WithDeadlineCause(ctx, forChecks(ctx), errLate)
+	defer stop()
+	if err := r.checkRuns(limited, c, g); err != nil {
+		return err
+	}
+	names := standing.Required(config.PerItem)
+	if r.in.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
+		return nil
+	}
+	before, known := r.greens(), map[string]string{}
+	tree, unbound := check.Tree(limited, r.ws.Root)
+	for _, name := range names {
+		key := digest(trust.Hash(standing.Text), name)
+		if unbound == nil && before[key] == tree {
+			known[key] = tree
+			continue
+		}
+		ran, err := r.runCheck(limited, c, schema.Run{}, name, g)
+		if err != nil {
+			return err
+		}
+		if ran.Outcome == proof.Green.String() && ran.TreeBefore == ran.TreeAfter && ran.TreeAfter != "" {
+			known[key] = ran.TreeAfter
+		}
+	}
+	if maps.Equal(before, known) {
+		return nil
+	}
+	return r.keepGreens(known)
+}
+
+// forChecks returns when a check must have ended, so that an ending program and the answer still have time.
+func forChecks(ctx context.Context) time.Time {
+	end, _ := ctx.Deadline()
+	return end.Add(-min(time.Until(end)/4, 8*time.Second))
+}
+
+// checkRuns runs the checks that running items wait for, and records their receipts.
+func (r *runner) checkRuns(ctx context.Context, c *receipts.Checks, g *gate) error {
+	some, err := r.open(false)
+	if err != nil || !some {
+		return err
+	}
+	c.Call = func(ctx context.Context, method string, params, result any) error {
+		return r.local.Call(ctx, method, params, result)
+	}
+	limit := schema.MaxPage
+	var runs schema.RunList
+	if err := r.call(ctx, "list_runs", schema.ListRunsParams{State: "running", Page: schema.Page{Limit: &limit}}, &runs); err != nil {
+		return err
+	}
+	for _, run := range runs.Items {
+		if len(run.Proof.Required) == 0 {
+			continue
+		}
+		var at schema.ResumeRunResult
+		if err := r.call(ctx, "resume_run", schema.ResumeRunParams{Plan: run.Plan, ItemID: run.ItemID}, &at); err != nil {
+			return err
+		}
+		if at.Run.RunID != run.RunID || at.NextAction != "run_checks" {
+			continue
+		}
+		for _, name := range at.Next.Checks {
+			if _, _, known := c.Command(name); !known {
+				g.person = append(g.person, fmt.Sprintf("waybill: item %s requires check %s, which %s does not declare", run.ItemID, name, config.Name))
+				continue
+			}
+			ran, err := r.runCheck(ctx, c, at.Run, name, g)
+			if err != nil || ran.Check == "" {
+				return err
+			}
+			var answer schema.ReportCheckResult
+			if err := r.call(context.WithoutCancel(ctx), "report_check", c.Params(at.Run, ran), &answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxReason bounds the end of the output of a check that an agent is shown, in bytes.
+const maxReason = 2 << 10
+
+// runCheck runs a check and adds to the gate why it is not green. A check that does not end within the time of the hook has
+// no outcome: that is told to the person, and the agent may stop.
+func (r *runner) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run, name string, g *gate) (schema.CheckRun, error) {
+	began := time.Now()
+	ran, err := c.Run(ctx, run, name)
+	if err != nil && errors.Is(context.Cause(ctx), errLate) {
+		g.person = append(g.person, fmt.Sprintf("waybill: check %s did not end within the %v that %s gives a hook, so its outcome is not known: waybill check runs it",
+			name, time.Since(began).Round(time.Second), r.host.Name))
+		return schema.CheckRun{}, nil
+	}
+	if err != nil {
+		return ran, err
+	}
+	switch line, _, _ := c.Command(name); {
+	case ran.Outcome == proof.Red.String():
+		why := ran.Reason
+		if ran.ExitCode != nil {
+			why = fmt.Sprintf("exit status %d", *ran.ExitCode)
+		}
+		g.open = append(g.open, fmt.Sprintf("The check %s is red (%s): %s\n%s", name, why, safetext.OneLine(line, 200), ending(ran.Output)))
+	case ran.Outcome != proof.Green.String():
+		g.person = append(g.person, fmt.Sprintf("waybill: check %s is %s: %s", name, ran.Outcome, safetext.OneLine(ran.Reason, 300)))
+	case ran.TreeBefore != ran.TreeAfter:
+		g.person = append(g.person, fmt.Sprintf("waybill: check %s changes files while it runs: have git ignore what it writes", name))
+	}
+	return ran, nil
+}
+
+// ending returns the end of an output, with each line indented and without what could pass for a message of another.
+func ending(text string) string {
+	text = strings.TrimSpace(text)
+	text = strings.ToValidUTF8(text[max(0, len(text)-maxReason):], "")
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = "  | " + safetext.Printable(strings.TrimRight(line, "\r"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// greenFile has, by check, the tree of the files on which it was green last.
+const greenFile = "green.json"
+
+// greens returns what greenFile has. Without it, the checks run again.
+func (r *runner) greens() (known map[string]string) {
+	if r.folder() == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(r.folder(), greenFile))
+	if err != nil || json.Unmarshal(text, &known) != nil {
+		return nil
+	}
+	return known
+}
+
+func (r *runner) keepGreens(known map[string]string) error {
+	if r.folder() == "" {
+		return nil
+	}
+	if err := r.makeFolder(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(filepath.Join(r.folder(), greenFile), text)
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package hook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+const untilTested = `{"content":"Run the tests.","max_retries":%d,` +
+	`"ack_on":{"event_type":"tool","match":{"tool_name":"Bash","tool_input.command":{"$command":"go test ./..."}}}}`
+
+func TestAnAgentAcknowledgesByWhatItDoes(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
+	require.Equal(t, "Run the tests.", w.hook("UserPromptSubmit", map[string]any{"prompt": "Go on."}).context())
+
+	require.Zero(t, w.hook("PostToolUse", bash("toolu_1", "go vet ./...")))
+	failed := bash("toolu_2", "go test ./...")
+	delete(failed, "tool_response")
+	failed["error"] = "Command exited with non-zero status code 1"
+	require.Zero(t, w.hook("PostToolUseFailure", failed))
+	require.Equal(t, "sent", w.only().State, "neither another command nor one that failed is what was asked for")
+
+	require.Equal(t, directive{Decision: "block", Reason: "**REMINDER:** Run the tests."}, w.stopped(false))
+	require.EqualValues(t, 2, w.only().Sends)
+	require.Zero(t, w.hook("PostToolUse", bash("toolu_3", "cd . && go test ./... 2>&1 | tail -20")))
+	require.Equal(t, "acknowledged", w.only().State)
+	require.Equal(t, "event", w.only().AcknowledgedBy)
+	require.Zero(t, w.stopped(true))
+	require.Empty(t, w.notices())
+}
+
+// A hook that stands in two configurations runs twice for one call; what was asked for in between is not done by that.
+func TestACallCountsOnce(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction", `{"content":"a store must exist"}`, nil)
+	w.hook("PostToolUse", bash("toolu_1", "go test ./..."))
+	w.call("queue_instruction_with_ack", strings.Replace(fmt.Sprintf(untilTested, 3), "{", `{"session_id":"s",`, 1), nil)
+	state := func() string {
+		var list schema.InstructionList
+		w.call("list_instructions", `{"session_id":"s"}`, &list)
+		return list.Items[0].State
+	}
+	w.hook("PostToolUse", bash("toolu_1", "go test ./..."))
+	require.Equal(t, "queued", state())
+	w.hook("PostToolUse", bash("toolu_2", "go test ./..."))
+	require.Equal(t, "acknowledged", state())
+}
+
+func TestAStopIsHeldAFewTimesAndThenLetGoWithANotice(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 9), nil)
+	for i := range w.holds() {
+		require.Equal(t, "block", w.stopped(i > 0).Decision)
+	}
+	got := w.stopped(true)
+	require.Empty(t, got.Decision, "the agent would never come to its end")
+	require.Contains(t, got.SystemMessage, "stopped after it was held 3 times; still open: instruction ins_")
+	require.Len(t, w.notices(), 1)
+	require.Contains(t, w.notices()[0], "Run the tests.")
+	require.Equal(t, w.holds(), w.only().Sends, "what is not handed over uses up no send")
+	require.Equal(t, "block", w.stopped(false).Decision, "the next turn is held again")
+}
+
+func TestWhatWasNeverConfirmedIsToldToThePerson(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 1), nil)
+	for range 2 {
+		require.NotEmpty(t, w.hook("UserPromptSubmit", nil).context())
+	}
+	require.Equal(t, directive{SystemMessage: "waybill: never confirmed after 2 sends: Run the tests."}, w.stopped(false), "and the agent may stop")
+	require.Zero(t, w.hook("UserPromptSubmit", nil), "it is told once")
+}
+
+// A pass before the model runs would use up a send.
+func TestASessionStartUsesUpNoSend(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 0), nil)
+	for _, source := range []string{"startup", "resume", "clear", "compact"} {
+		require.NotContains(t, w.hook("SessionStart", map[string]any{"source": source}).context(), "**")
+	}
+	require.Zero(t, w.only().Sends)
+	require.Equal(t, "Run the tests.", w.hook("UserPromptSubmit", nil).context())
+}
+
+func TestSessionsAreToldApart(t *testing.T) {
+	w := newWorld(t)
+	for session, content := range map[string]string{"s": "for s", "other": "for other", "default": "for all", "sub": "for the subagent"} {
+		w.call("queue_instruction", fmt.Sprintf(`{"content":%q,"session_id":%q}`, content, session), nil)
+	}
+	require.Zero(t, w.hook("SubagentStop", map[string]any{"agent_id": "none", "stop_hook_active": false}))
+	require.Equal(t, "for the subagent", w.hook("SubagentStop", map[string]any{"agent_id": "sub", "stop_hook_active": false}).Reason)
+	require.Equal(t, "for s\n\nfor all", w.hook("UserPromptSubmit", nil).context())
+	require.Zero(t, w.stopped(false))
+	w.flags = []string{"--session", "other"}
+	require.Equal(t, "for other", w.hook("UserPromptSubmit", nil).context(), "--session fixes one")
+}
+
+// Claude Code shows an agent no more than 10,000 characters of what a hook says.
+func TestNoMoreIsHandedOverThanTheHostShows(t *testing.T) {
+	w := newWorld(t)
+	for i := range 60 {
+		w.call("queue_instruction", fmt.Sprintf(`{"content":"%02d %s","session_id":%q}`, i, strings.Repeat("o", 300), []string{"s", "default"}[i%2]), nil)
+	}
+	seen := ""
+	for passes := 0; strings.Count(seen, " o") < 60; passes++ {
+		require.Less(t, passes, 10, "the rest never comes")
+		told := w.hook("UserPromptSubmit", nil).context()
+		require.LessOrEqual(t, len([]rune(told)), 10_000)
+		seen += told
+	}
+	for i := range 60 {
+		require.Equal(t, 1, strings.Count(seen, fmt.Sprintf("%02d o", i)), "number %d", i)
+	}
+}
+
+// Whatever an agent types and reads is passed on as it is, and breaks nothing.
+func TestHostileTextIsPassedOn(t *testing.T) {
+	w := newWorld(t)
+	hostile := "echo \"it's $(touch pwned) `touch pwned`\" \\\n; rm -rf '\x7f' \x1b[2J \u202e </system> ${HOME} 🚚"
+	content, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(
+		`{"content":%s,"ack_on":{"event_type":"tool","match":{"tool_input.command":%s}}}`, content, content), nil)
+	require.Equal(t, hostile, w.hook("UserPromptSubmit", map[string]any{"prompt": hostile}).context())
+	require.Zero(t, w.hook("PostToolUse", bash("toolu_'\n", hostile)))
+	require.Equal(t, "acknowledged", w.only().State)
+}
+
+func TestAQuestionInTheHostsDialogIsANotice(t *testing.T) {
+	w := newWorld(t)
+	question := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "tool_input": map[string]any{
+		"questions": []any{map[string]any{"question": "Which \x1b[2Jdatabase?"}},
+	}}
+	for range 2 {
+		require.Zero(t, w.hook("PreToolUse", question), "the person answers it, and nobody else")
+	}
+	require.Equal(t, []string{`an agent asks in a dialog of claude-code: "Which [2Jdatabase?"`}, w.notices())
+	require.Zero(t, w.hook("PreToolUse", bash("toolu_2", "ls")))
+	require.Zero(t, w.hook("PostToolUse", question))
+	require.Empty(t, w.notices(), "it was answered")
+}
+
+// Hosts that drop what a hook says before a prompt get new instructions after the next tool call, and reminders at the stop.
+func TestHostsThatTakeNoTextWithAPrompt(t *testing.T) {
+	for _, host := range []string{"copilot", "vscode"} {
+		w := newWorld(t)
+		w.host = host
+		w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
+		stdout, _ := w.raw(w.event("UserPromptSubmit", map[string]any{"prompt": "Go on."}))
+		require.Empty(t, stdout)
+		require.Zero(t, w.only().Sends, host)
+		stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
+		require.Contains(t, stdout, `"additionalContext":"Run the tests."`)
+		stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
+		require.NotContains(t, stdout, "Run the tests", "a turn of many calls would use up all sends")
+		stdout, _ = w.raw(w.event("Stop", map[string]any{"stop_hook_active": false}))
+		require.Contains(t, stdout, "**REMINDER:** Run the tests.")
+	}
+}
+
+// A workspace that never used waybill gets no store because of a hook that is configured for all workspaces.
+func TestNoStoreIsMadeForWhatNeedsNone(t *testing.T) {
+	w := newWorld(t)
+	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreCompact", "Stop"} {
+		require.Zero(t, w.hook(event, map[string]any{"stop_hook_active": false}))
+	}
+	require.Zero(t, w.hook("PostToolUse", bash("toolu_1", "ls")))
+	require.Empty(t, w.stores())
+}

@@ -1,0 +1,100 @@
+package hook
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"waybill/internal/atomicfile"
+)
+
+// The marks are small files in the state folder, for facts that only hooks need: which conversation was compacted, how often
+// a stop was held, and on which files the checks were green. Losing one costs a text, a hold or an execution, and no work.
+
+// A mark names a kind of these files.
+type mark string
+
+const (
+	compacted mark = "compacted"
+	held      mark = "held"
+)
+
+// marksAge is the age at which marks of sessions that ended are removed.
+const marksAge = 7 * 24 * time.Hour
+
+// folder returns the folder of the marks, or "" if there is no state folder.
+func (r *runner) folder() string {
+	if r.ws.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(r.ws.StateDir, "hooks")
+}
+
+// path returns the file of a mark of the session, or "".
+func (r *runner) path(m mark) string {
+	if r.folder() == "" {
+		return ""
+	}
+	return filepath.Join(r.folder(), string(m)+"-"+digest(r.host.Name, r.in.Session, r.in.Agent))
+}
+
+// mark makes a mark.
+func (r *runner) mark(m mark, text string) error {
+	path := r.path(m)
+	if path == "" {
+		return nil
+	}
+	if err := r.makeFolder(); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, []byte(text))
+}
+
+func (r *runner) makeFolder() error {
+	if err := r.ws.EnsureStateDir(); err != nil {
+		return err
+	}
+	return os.MkdirAll(r.folder(), 0o700)
+}
+
+// unmark removes a mark and reports whether it was there. Of several processes, one removes it.
+func (r *runner) unmark(m mark) bool {
+	path := r.path(m)
+	return path != "" && os.Remove(path) == nil
+}
+
+// holds returns how often this stop was held. The host knows best whether it is the first time.
+func (r *runner) holds() int {
+	if r.in.Held >= 0 {
+		return r.in.Held
+	}
+	path := r.path(held)
+	if path == "" {
+		return r.host.Holds // it cannot be counted, so the agent may stop
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return r.host.Holds
+	}
+	return n
+}
+
+// sweep removes the marks of sessions that ended without a stop.
+func (r *runner) sweep() {
+	entries, err := os.ReadDir(r.folder())
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > marksAge {
+			_ = os.Remove(filepath.Join(r.folder(), entry.Name()))
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"waybill/cli/hook/dialect"
+	"waybill/cli/program"
+	"waybill/engine/workspace"
+	"waybill/schema"
+)
+
+// A runner acts on one event.
+type runner struct {
+	*hook
+	in    dialect.Input
+	ws    workspace.Workspace
+	local *program.Local // nil until something needs the store
+	sends []func()       // take back what was handed out
+}
+
+// answer acts on the event within the time of ctx, and writes the answer. It takes back the sends of an answer that the host does not take.
+func (r *runner) answer(ctx context.Context) error {
+	type result struct {
+		answer dialect.Answer
+		err    error
+	}
+	acted := make(chan result, 1)
+	go func() { // ends after what ctx bounds, or with the process
+		var got result
+		defer func() {
+			if fault := recover(); fault != nil {
+				got = result{err: fmt.Errorf("a fault in waybill: %v, at %s", fault, debug.Stack())}
+			}
+			acted <- got
+		}()
+		if got.answer, got.err = r.act(ctx); got.err != nil {
+			got.err = r.reported(ctx, got.err)
+		}
+	}()
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), untilLate(ctx))
+	defer stop()
+	var got result
+	select {
+	case got = <-acted:
+	case <-late.Done():
+		got.err = fmt.Errorf("gave up on %s: %w", r.in.Name, errLate)
+		_, _ = r.write(dialect.Answer{})
+		return got.err
+	}
+	if got.err != nil {
+		got.answer = dialect.Answer{}
+	}
+	handedOver, err := r.write(got.answer)
+	handedOver = handedOver && got.err == nil
+	if !handedOver {
+		for _, undo := range r.sends {
+			undo()
+		}
+	}
+	if r.local != nil {
+		r.local.Backend.Abandon(untilLate(ctx))
+	}
+	return errors.Join(got.err, err)
+}
+
+// untilLate returns the time until the host would end the hook.
+func untilLate(ctx context.Context) time.Duration {
+	end, _ := ctx.Deadline()
+	return time.Until(end) + 500*time.Millisecond
+}
+
+func (r *runner) write(a dialect.Answer) (handedOver bool, err error) {
+	text, err := r.host.Write(r.in.Event, a)
+	if err == nil && len(text) > 0 {
+		if _, err = r.Out.Write(text); err != nil {
+			err = fmt.Errorf("the host did not take the answer, so nothing counts as sent: %w", err)
+		}
+	}
+	return err == nil, err
+}
+
+// act does what the event asks for.
+func (r *runner) act(ctx context.Context) (a dialect.Answer, err error) {
+	switch r.in.Kind {
+	case dialect.SessionStart:
+		return r.start(ctx)
+	case dialect.Prompt:
+		return r.prompt(ctx)
+	case dialect.Question:
+		return a, r.question(ctx)
+	case dialect.Tool, dialect.ToolFailed:
+		return r.tool(ctx)
+	case dialect.Stop, dialect.SubagentStop:
+		return r.stop(ctx)
+	case dialect.Compact:
+		return a, r.compact()
+	}
+	return a, nil // a tool that asks nothing, from a host that ignores matchers
+}
+
+// sessions returns the sessions that the event belongs to. The first is that of the host. A subagent shares the tool calls of
+// its parent, and not its instructions.
+func (r *runner) sessions() ([]string, error) {
+	own := r.session
+	if own == "" {
+		own = r.in.Session
+	}
+	switch {
+	case own == "":
+		return nil, errors.New("the event names no session; --session names one")
+	case r.in.Kind == dialect.SubagentStop && r.in.Agent == "":
+		return nil, nil
+	case r.in.Kind == dialect.SubagentStop:
+		return []string{r.in.Agent}, nil
+	case r.in.Agent != "":
+		return []string{own, r.in.Agent}, nil
+	case r.session != "" || own == defaultSession:
+		return []string{own}, nil
+	}
+	return []string{own, defaultSession}, nil
+}
+
+// defaultSession is the session of instructions that name none.
+const defaultSession = "default"
+
+// place finds the workspace.
+func (r *runner) place() error {
+	if r.ws.Root != "" {
+		return nil
+	}
+	if r.App.Workspace == "" && r.Env("WAYBILL_WORKSPACE") == "" {
+		r.App.Workspace = r.in.Folder // of a host that runs its hooks elsewhere
+	}
+	ws, err := workspace.Resolve(r.Sources())
+	if err != nil {
+		return errors.New("there is no workspace: no folder from here upwards has a tasks.md or .git, and --workspace names none; waybill where says more")
+	}
+	r.ws = ws
+	return nil
+}
+
+// open opens the store of the workspace. Without create, it reports whether there is one.
+func (r *runner) open(create bool) (bool, error) {
+	if r.local != nil {
+		return true, nil
+	}
+	if err := r.place(); err != nil {
+		return false, err
+	}
+	if !create && !r.StoreExists() {
+		return false, nil
+	}
+	quiet := *r.App
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return false, err
+	}
+	quiet.Err = null // warnings of the engine are notices, too, and a hook says one line at most
+	r.local, err = quiet.Local()
+	return err == nil, err
+}
+
+// call carries out a method. Its answer may hold what must be taken back if the host does not take it.
+func (r *runner) call(ctx context.Context, method string, params, result any) error {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	answer, err := r.local.CarryOut(ctx, method, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if answer.Undelivered != nil {
+		r.sends = append(r.sends, answer.Undelivered)
+	}
+	encoded, err := json.Marshal(answer.Result)
+	if err == nil && result != nil {
+		err = json.Unmarshal(encoded, result)
+	}
+	return err
+}
+
+// tell posts a notice, once for each key.
+func (r *runner) tell(ctx context.Context, kind, key, text string, data map[string]any) error {
+	session := r.session
+	for _, other := range []string{r.in.Session, defaultSession} {
+		if session == "" {
+			session = other
+		}
+	}
+	if data == nil {
+		data = map[string]any{}
+	}
+	data["host"], data["event"] = r.host.Name, r.in.Name
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	p := schema.ReportEventParams{Type: kind, SessionID: session, Data: encoded, Notice: text}
+	if key != "" {
+		p.IdempotencyKey = digest(r.host.Name, session, kind, key)
+	}
+	return r.call(ctx, "report_event", p, nil)
+}
+
+// digest returns a short name for words.
+func digest(words ...string) string {
+	sum := sha256.New()
+	for _, word := range words {
+		_, _ = fmt.Fprintf(sum, "%d:%s", len(word), word)
+	}
+	return "hook-" + hex.EncodeToString(sum.Sum(nil))[:24]
+}
+
+// reported posts a notice about an error, if there is a store that can be written, and returns the error.
+func (r *runner) reported(ctx context.Context, err error) error {
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	if ok, _ := r.open(false); ok {
+		_ = r.tell(ctx, "hook_failed", err.Error(), fmt.Sprintf("a hook of %s failed and let the agent go on: %v", r.host.Name, err), nil)
+	}
+	return err
+}
