@@ -24,10 +24,11 @@ import (
 	"waybill/schema"
 )
 
-// A gate is what keeps an agent from stopping.
+// A gate collects the reasons why an agent must not stop.
 type gate struct {
+	*runner
 	open   []string // why the agent must go on, for the agent
-	person []string // what only a person can change
+	person []string // the faults that only a person can mend
 }
 
 // stop holds the agent while its instructions are not acknowledged or its checks are not green. A stop that was held as often
@@ -36,8 +37,8 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 	if err := r.place(); err != nil {
 		return a, err
 	}
-	var g gate
-	if err := r.checks(ctx, &g); err != nil {
+	g := &gate{runner: r}
+	if err := g.checks(ctx); err != nil {
 		return a, err
 	}
 	some, err := r.open(false)
@@ -47,7 +48,7 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 	last := r.holds() >= r.host.Holds
 	switch {
 	case some && last:
-		err = r.outstanding(ctx, &g)
+		err = g.outstanding(ctx)
 	case some:
 		// The last thing before the answer, so that a check that takes too long uses up no send.
 		var texts []string
@@ -68,32 +69,32 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 		return a, nil
 	case last:
 		r.unmark(held)
-		return r.letGo(ctx, a, g)
+		return g.letGo(ctx, a)
 	}
 	a.Hold = strings.Join(g.open, "\n\n")
 	return a, r.mark(held, strconv.Itoa(r.holds()+1))
 }
 
 // letGo posts the notice that the agent stopped all the same.
-func (r *runner) letGo(ctx context.Context, a dialect.Answer, g gate) (dialect.Answer, error) {
-	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", r.host.Name, r.host.Holds, strings.Join(g.open, "; "))
+func (g *gate) letGo(ctx context.Context, a dialect.Answer) (dialect.Answer, error) {
+	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", g.host.Name, g.host.Holds, strings.Join(g.open, "; "))
 	a.Person = strings.TrimPrefix(a.Person+"\nwaybill: "+safetext.OneLine(text, 500), "\n")
-	if _, err := r.open(true); err != nil {
+	if _, err := g.runner.open(true); err != nil {
 		return a, err
 	}
-	return a, r.tell(ctx, "stop_let_go", "", text, nil)
+	return a, g.tell(ctx, "stop_let_go", "", text, nil)
 }
 
 // outstanding adds the tracked instructions that are not acknowledged, without sending them.
-func (r *runner) outstanding(ctx context.Context, g *gate) error {
-	sessions, err := r.sessions()
+func (g *gate) outstanding(ctx context.Context) error {
+	sessions, err := g.sessions()
 	if err != nil {
 		return err
 	}
 	for _, session := range sessions {
 		for _, state := range []string{"queued", "sent"} {
 			var list schema.InstructionList
-			if err := r.call(ctx, "list_instructions", schema.ListInstructionsParams{SessionID: session, State: state}, &list); err != nil {
+			if err := g.call(ctx, "list_instructions", schema.ListInstructionsParams{SessionID: session, State: state}, &list); err != nil {
 				return err
 			}
 			for _, in := range list.Items {
@@ -108,33 +109,33 @@ func (r *runner) outstanding(ctx context.Context, g *gate) error {
 
 // checks runs the required checks that are not green on the present files: those of runs that wait for them, and for the main
 // agent those of the workspace. Under `waybill work`, that runs them.
-func (r *runner) checks(ctx context.Context, g *gate) error {
-	if program.AttemptVariable(r.Env) != "" {
+func (g *gate) checks(ctx context.Context) error {
+	if program.AttemptVariable(g.Env) != "" {
 		return nil
 	}
-	c := &receipts.Checks{Dir: r.ws.Root, File: trust.Place{Root: r.ws.Root, StateDir: r.ws.StateDir}, Runner: "waybill hook"}
+	c := &receipts.Checks{Dir: g.ws.Root, File: trust.Place{Root: g.ws.Root, StateDir: g.ws.StateDir}, Runner: "waybill hook"}
 	standing := c.Look()
 	if standing.Why != "" {
 		g.person = append(g.person, "waybill: "+safetext.OneLine(standing.Why+": "+standing.Mend, 500))
 	}
 	limited, stop := context.WithDeadlineCause(ctx, forChecks(ctx), errLate)
 	defer stop()
-	if err := r.checkRuns(limited, c, g); err != nil {
+	if err := g.checkRuns(limited, c); err != nil {
 		return err
 	}
 	names := standing.Required(config.PerItem)
-	if r.in.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
+	if g.in.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
 		return nil
 	}
-	before, known := r.greens(), map[string]string{}
-	tree, unbound := check.Tree(limited, r.ws.Root)
+	before, known := g.greens(), map[string]string{}
+	tree, unbound := check.Tree(limited, g.ws.Root)
 	for _, name := range names {
 		key := digest(trust.Hash(standing.Text), name)
 		if unbound == nil && before[key] == tree {
 			known[key] = tree
 			continue
 		}
-		ran, err := r.runCheck(limited, c, schema.Run{}, name, g)
+		ran, err := g.runCheck(limited, c, schema.Run{}, name)
 		if err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (r *runner) checks(ctx context.Context, g *gate) error {
 	if maps.Equal(before, known) {
 		return nil
 	}
-	return r.keepGreens(known)
+	return g.keepGreens(known)
 }
 
 // forChecks returns when a check must have ended, so that an ending program and the answer still have time.
@@ -155,17 +156,17 @@ func forChecks(ctx context.Context) time.Time {
 }
 
 // checkRuns runs the checks that running items wait for, and records their receipts.
-func (r *runner) checkRuns(ctx context.Context, c *receipts.Checks, g *gate) error {
-	some, err := r.open(false)
+func (g *gate) checkRuns(ctx context.Context, c *receipts.Checks) error {
+	some, err := g.runner.open(false)
 	if err != nil || !some {
 		return err
 	}
 	c.Call = func(ctx context.Context, method string, params, result any) error {
-		return r.local.Call(ctx, method, params, result)
+		return g.local.Call(ctx, method, params, result)
 	}
 	limit := schema.MaxPage
 	var runs schema.RunList
-	if err := r.call(ctx, "list_runs", schema.ListRunsParams{State: "running", Page: schema.Page{Limit: &limit}}, &runs); err != nil {
+	if err := g.call(ctx, "list_runs", schema.ListRunsParams{State: "running", Page: schema.Page{Limit: &limit}}, &runs); err != nil {
 		return err
 	}
 	for _, run := range runs.Items {
@@ -173,7 +174,7 @@ func (r *runner) checkRuns(ctx context.Context, c *receipts.Checks, g *gate) err
 			continue
 		}
 		var at schema.ResumeRunResult
-		if err := r.call(ctx, "resume_run", schema.ResumeRunParams{Plan: run.Plan, ItemID: run.ItemID}, &at); err != nil {
+		if err := g.call(ctx, "resume_run", schema.ResumeRunParams{Plan: run.Plan, ItemID: run.ItemID}, &at); err != nil {
 			return err
 		}
 		if at.Run.RunID != run.RunID || at.NextAction != "run_checks" {
@@ -184,12 +185,12 @@ func (r *runner) checkRuns(ctx context.Context, c *receipts.Checks, g *gate) err
 				g.person = append(g.person, fmt.Sprintf("waybill: item %s requires check %s, which %s does not declare", run.ItemID, name, config.Name))
 				continue
 			}
-			ran, err := r.runCheck(ctx, c, at.Run, name, g)
+			ran, err := g.runCheck(ctx, c, at.Run, name)
 			if err != nil || ran.Check == "" {
 				return err
 			}
 			var answer schema.ReportCheckResult
-			if err := r.call(context.WithoutCancel(ctx), "report_check", c.Params(at.Run, ran), &answer); err != nil {
+			if err := g.call(context.WithoutCancel(ctx), "report_check", c.Params(at.Run, ran), &answer); err != nil {
 				return err
 			}
 		}
@@ -202,12 +203,12 @@ const maxReason = 2 << 10
 
 // runCheck runs a check and adds to the gate why it is not green. A check that does not end within the time of the hook has
 // no outcome: that is told to the person, and the agent may stop.
-func (r *runner) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run, name string, g *gate) (schema.CheckRun, error) {
+func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run, name string) (schema.CheckRun, error) {
 	began := time.Now()
 	ran, err := c.Run(ctx, run, name)
 	if err != nil && errors.Is(context.Cause(ctx), errLate) {
 		g.person = append(g.person, fmt.Sprintf("waybill: check %s did not end within the %v that %s gives a hook, so its outcome is not known: waybill check runs it",
-			name, time.Since(began).Round(time.Second), r.host.Name))
+			name, time.Since(began).Round(time.Second), g.host.Name))
 		return schema.CheckRun{}, nil
 	}
 	if err != nil {
@@ -243,27 +244,27 @@ func ending(text string) string {
 const greenFile = "green.json"
 
 // greens returns what greenFile has. Without it, the checks run again.
-func (r *runner) greens() (known map[string]string) {
-	if r.folder() == "" {
+func (g *gate) greens() (known map[string]string) {
+	if g.folder() == "" {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(r.folder(), greenFile))
+	text, err := os.ReadFile(filepath.Join(g.folder(), greenFile))
 	if err != nil || json.Unmarshal(text, &known) != nil {
 		return nil
 	}
 	return known
 }
 
-func (r *runner) keepGreens(known map[string]string) error {
-	if r.folder() == "" {
+func (g *gate) keepGreens(known map[string]string) error {
+	if g.folder() == "" {
 		return nil
 	}
-	if err := r.makeFolder(); err != nil {
+	if err := g.makeFolder(); err != nil {
 		return err
 	}
 	text, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(filepath.Join(r.folder(), greenFile), text)
+	return atomicfile.Replace(filepath.Join(g.folder(), greenFile), text)
 }

@@ -32,7 +32,7 @@ const (
 // An Event is one event of a host, and how the host treats a hook for it.
 type Event struct {
 	Name    string        // as the host names it
-	Kind    Kind          // what it means
+	Kind    Kind          // its meaning for waybill
 	Matcher string        // of the configuration of the host; "" for every event of this name
 	Timeout time.Duration // of the configuration of the host: the host ends a hook that takes longer
 	// Context reports whether the host shows the model a text of the hook.

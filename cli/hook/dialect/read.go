@@ -45,7 +45,7 @@ type Input struct {
 
 	Tool     string
 	Use      string         // the id of the tool call; "" if the host has none
-	Question string         // what the agent asks, on one line
+	Question string         // of the agent to the person, on one line
 	Data     map[string]any // of a tool call, as it is reported
 }
 
