@@ -96,8 +96,8 @@ func (h *hook) run(ctx context.Context) error {
 		in, err = h.host.Read(text)
 	}
 	if err != nil {
+		_, _ = h.write(dialect.Event{}, dialect.Answer{}) // first, because the store may be slow
 		r := &runner{hook: h}
-		_, _ = r.write(dialect.Answer{}) // first, because the store may be slow
 		return r.reported(ctx, err)
 	}
 	ctx, stop := context.WithDeadlineCause(ctx, began.Add(limit(h.timeout, in.Timeout)), errLate)

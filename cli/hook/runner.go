@@ -52,13 +52,13 @@ func (r *runner) answer(ctx context.Context) error {
 	case got = <-acted:
 	case <-late.Done():
 		got.err = fmt.Errorf("gave up on %s: %w", r.in.Name, errLate)
-		_, _ = r.write(dialect.Answer{})
+		_, _ = r.write(r.in.Event, dialect.Answer{})
 		return got.err
 	}
 	if got.err != nil {
 		got.answer = dialect.Answer{}
 	}
-	handedOver, err := r.write(got.answer)
+	handedOver, err := r.write(r.in.Event, got.answer)
 	handedOver = handedOver && got.err == nil
 	if !handedOver {
 		for _, undo := range r.sends {
@@ -77,10 +77,11 @@ func untilLate(ctx context.Context) time.Duration {
 	return time.Until(end) + 500*time.Millisecond
 }
 
-func (r *runner) write(a dialect.Answer) (handedOver bool, err error) {
-	text, err := r.host.Write(r.in.Event, a)
+// write writes the answer to an event.
+func (h *hook) write(ev dialect.Event, a dialect.Answer) (handedOver bool, err error) {
+	text, err := h.host.Write(ev, a)
 	if err == nil && len(text) > 0 {
-		if _, err = r.Out.Write(text); err != nil {
+		if _, err = h.Out.Write(text); err != nil {
 			err = fmt.Errorf("the host did not take the answer, so nothing counts as sent: %w", err)
 		}
 	}
