@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,12 +16,8 @@ import (
 	"waybill/store"
 )
 
-const (
-	// receiptPrefix begins the id of a receipt. The number of its event follows.
-	receiptPrefix = "rcp_"
-	// maxChecks bounds the checks that a run requires.
-	maxChecks = 32
-)
+// maxChecks bounds the checks that a run requires.
+const maxChecks = 32
 
 func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) (*prepared[schema.ReportCheckResult], error) {
 	c := p.CheckRun
@@ -44,7 +39,7 @@ func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) 
 		if err != nil {
 			return nil, err
 		}
-		w := &schema.ReportCheckResult{Receipt: wireReceipt(seq, p.RunID, tx.Now(), c), Decision: entity.Decision(why)}
+		w := &schema.ReportCheckResult{Receipt: entity.Receipt(seq, p.RunID, tx.Now(), c), Decision: entity.Decision(why)}
 		w.Moved, err = d.moved(tx, after)
 		return w, err
 	}))
@@ -74,10 +69,6 @@ func failure(c schema.CheckRun) string {
 	return c.Reason
 }
 
-func wireReceipt(seq int64, runID string, at core.Instant, c schema.CheckRun) schema.Receipt {
-	return schema.Receipt{ReceiptID: receiptPrefix + strconv.FormatInt(seq, 10), RunID: runID, At: entity.Time(at), CheckRun: c}
-}
-
 func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams) (*schema.ReceiptList, error) {
 	e, _, err := s.backend()
 	if err != nil {
@@ -97,7 +88,7 @@ func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams
 	})
 	if len(list.Items) > limit {
 		list.Items = list.Items[:limit]
-		list.NextCursor = strings.TrimPrefix(list.Items[limit-1].ReceiptID, receiptPrefix)
+		list.NextCursor = strings.TrimPrefix(list.Items[limit-1].ReceiptID, entity.ReceiptPrefix)
 	}
 	return list, err
 }
@@ -107,19 +98,10 @@ func receiptsAfter(tx store.Tx, runID string, after int64, limit int) ([]schema.
 	found := []schema.Receipt{}
 	events, err := store.EventsAfter(tx, runID, after, limit, []core.EventType{core.ReceiptRecorded})
 	for _, ev := range events {
-		r, malformed := receiptOf(ev)
+		r, malformed := entity.ReceiptOf(ev)
 		found, err = append(found, r), cmp.Or(err, malformed)
 	}
 	return found, err
-}
-
-// receiptOf returns the receipt in an event.
-func receiptOf(ev store.Event) (schema.Receipt, error) {
-	var c schema.CheckRun
-	if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
-		return schema.Receipt{}, fmt.Errorf("read event %d: %w", ev.Seq, err)
-	}
-	return wireReceipt(ev.Seq, ev.Subject, ev.At, c), nil
 }
 
 func (s *Service) getReceipt(ctx context.Context, p *schema.GetReceiptParams) (w *schema.Receipt, err error) {
@@ -127,7 +109,7 @@ func (s *Service) getReceipt(ctx context.Context, p *schema.GetReceiptParams) (w
 	if err != nil {
 		return nil, err
 	}
-	number, _ := strings.CutPrefix(p.ReceiptID, receiptPrefix)
+	number, _ := strings.CutPrefix(p.ReceiptID, entity.ReceiptPrefix)
 	seq, malformed := strconv.ParseInt(number, 10, 64)
 	err = e.View(ctx, func(tx store.Tx) error {
 		page, err := tx.Events(seq-1, 1, nil)
@@ -137,7 +119,7 @@ func (s *Service) getReceipt(ctx context.Context, p *schema.GetReceiptParams) (w
 		if malformed != nil || len(page) == 0 || page[0].Seq != seq || page[0].Type != core.ReceiptRecorded {
 			return core.Missing("receipt", p.ReceiptID)
 		}
-		r, err := receiptOf(page[0])
+		r, err := entity.ReceiptOf(page[0])
 		w = &r
 		return err
 	})

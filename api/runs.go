@@ -255,39 +255,12 @@ func pathsOf(plans *engine.Plans, plan string) (paths []string, unknown error) {
 // resumption returns the inputs of a resumption prompt.
 func resumption(view engine.RunView, standing engine.Standing, stale bool) prompt.ResumptionInput {
 	in := prompt.ResumptionInput{
-		Progress: view.Progress, Task: view.Task, Unreadable: view.Fallback, Changed: stale, NextAction: nextSentence(standing.Next),
+		Progress: view.Progress, Task: view.Task, Unreadable: view.Fallback, Changed: stale, NextAction: standing.Next.Sentence(),
 	}
 	if s := view.Run.State; s == run.Blocked || s == run.Failed {
 		in.Halted, in.Why = string(s), string(view.Run.Halt)
 	}
 	return in
-}
-
-// nextSentence returns the next step of a run as a sentence for an agent.
-func nextSentence(n run.Next) string {
-	switch n.Action {
-	case run.DispatchWorker:
-		return "do the task"
-	case run.DispatchReviewer:
-		return fmt.Sprintf("review the work, as the %s", n.Role)
-	case run.DispatchFixes:
-		return "do what the reviewers ask for"
-	case run.RetryWorker:
-		return "try the task again, another way if need be"
-	case run.RetryWithPreamble:
-		return fmt.Sprintf("give the result of the %s once more, in a form that can be read", n.Role)
-	case run.SpawnFreshReviewer:
-		return fmt.Sprintf("review the work from the start, as the %s", n.Role)
-	case run.RunChecks:
-		return "wait; the required checks run first"
-	case run.AdvanceToNextItem:
-		return "go on with the next item of the plan; this one is approved"
-	case run.PlanCompleted:
-		return "nothing; the plan is completed"
-	case run.HaltAndEscalate:
-		return "stop, and let a person decide"
-	}
-	panic("api: unknown action " + string(n.Action))
 }
 
 func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*prepared[schema.ReplanResult], error) {

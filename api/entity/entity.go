@@ -3,6 +3,8 @@ package entity
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -209,4 +211,21 @@ func Decision(d *run.Decision) *schema.Decision {
 		return nil
 	}
 	return &schema.Decision{Rule: string(d.Rule), Count: d.Count, Limit: d.Limit}
+}
+
+// ReceiptPrefix begins the id of a receipt. The number of its event follows.
+const ReceiptPrefix = "rcp_"
+
+// Receipt returns the receipt that an event of a run records.
+func Receipt(seq int64, runID string, at core.Instant, c schema.CheckRun) schema.Receipt {
+	return schema.Receipt{ReceiptID: ReceiptPrefix + strconv.FormatInt(seq, 10), RunID: runID, At: Time(at), CheckRun: c}
+}
+
+// ReceiptOf returns the receipt in an event.
+func ReceiptOf(ev store.Event) (schema.Receipt, error) {
+	var c schema.CheckRun
+	if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
+		return schema.Receipt{}, fmt.Errorf("read event %d: %w", ev.Seq, err)
+	}
+	return Receipt(ev.Seq, ev.Subject, ev.At, c), nil
 }

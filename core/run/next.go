@@ -31,6 +31,33 @@ type Next struct {
 	Checks proof.Names // of RunChecks: the checks to run
 }
 
+// Sentence returns the next step as a sentence for an agent.
+func (n Next) Sentence() string {
+	switch n.Action {
+	case DispatchWorker:
+		return "do the task"
+	case DispatchReviewer:
+		return fmt.Sprintf("review the work, as the %s", n.Role)
+	case DispatchFixes:
+		return "do what the reviewers ask for"
+	case RetryWorker:
+		return "try the task again, another way if need be"
+	case RetryWithPreamble:
+		return fmt.Sprintf("give the result of the %s once more, in a form that can be read", n.Role)
+	case SpawnFreshReviewer:
+		return fmt.Sprintf("review the work from the start, as the %s", n.Role)
+	case RunChecks:
+		return "wait; the required checks run first"
+	case AdvanceToNextItem:
+		return "go on with the next item of the plan; this one is approved"
+	case PlanCompleted:
+		return "nothing; the plan is completed"
+	case HaltAndEscalate:
+		return "stop, and let a person decide"
+	}
+	panic("run: unknown action " + string(n.Action))
+}
+
 // An Outlook is the state of the plan, as far as Next needs it.
 type Outlook struct {
 	Left     int  // items that are not done
