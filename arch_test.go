@@ -30,7 +30,7 @@ var floors = map[string]struct {
 	"core":   {floor: 0, beside: []string{"internal/safetext"}},
 	"plan":   {floor: 0, beside: []string{"internal/nearest", "internal/safetext", "plan/criteria"}},
 	"ledger": {floor: 0, beside: []string{"plan"}},
-	"prompt": {floor: 0, beside: []string{"ledger", "plan", "plan/criteria", "prompt/sanitize"}},
+	"prompt": {floor: 0, beside: []string{"internal/safetext", "ledger", "plan", "plan/criteria", "prompt/sanitize"}},
 	"meter":  {floor: 0},
 	"doctor": {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
@@ -76,7 +76,8 @@ var floors = map[string]struct {
 	"test/conformance/player": {floor: 1},
 
 	"engine":     {floor: 2, beside: []string{"engine/resultfile"}},
-	"api":        {floor: 3, beside: []string{"api/entity"}},
+	"api":        {floor: 3, beside: []string{"api/anchor", "api/entity"}},
+	"api/anchor": {floor: 3, beside: []string{"api/entity"}},
 	"api/entity": {floor: 3},
 	"mcphost":    {floor: 3},
 	"wire":       {floor: 3},

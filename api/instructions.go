@@ -249,23 +249,24 @@ func (s *Service) getFailedInstructions(ctx context.Context, p *schema.FailedPar
 
 func (s *Service) listInstructions(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
 	if p.InstructionID != "" {
-		return s.instruction(ctx, p)
+		e, _, err := s.backend()
+		if err != nil {
+			return nil, err
+		}
+		return oneInstruction(ctx, e, p)
 	}
 	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: instruction.State(p.State)}, p.Page)
 }
 
-// instruction returns a list with one instruction.
-func (s *Service) instruction(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
+// oneInstruction returns a list with one instruction.
+func oneInstruction(ctx context.Context, e *engine.Engine, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
 	if err := requireAlone("instruction_id", [2]string{"/session_id", p.SessionID}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
-		return nil, err
-	}
-	e, _, err := s.backend()
-	if err != nil {
 		return nil, err
 	}
 	var in instruction.Instruction
 	if err := e.View(ctx, func(tx store.Tx) error {
 		var ok bool
+		var err error
 		if in, ok, err = tx.Instruction(p.InstructionID); err == nil && !ok {
 			err = core.Missing("instruction", p.InstructionID)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"waybill/api/anchor"
 	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/run"
@@ -44,6 +45,25 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	keepPrompt(e, view.Run.ID, role, &w)
 	return &w, nil
 }
+
+func (s *Service) compileAnchor(ctx context.Context, p *schema.CompileAnchorParams) (*schema.CompileAnchorResult, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	in, err := anchor.Collect(ctx, e, orDefault(p.SessionID))
+	if err != nil {
+		return nil, err
+	}
+	tokenizer := s.o.Settings.Prompt.Tokenizer
+	in.MaxTokens, in.Count = or(p.MaxTokens, schema.MaxAnchorTokens), counter(tokenizer)
+	a := prompt.CompileAnchor(in)
+	return &schema.CompileAnchorResult{
+		Text: a.Text, Tokens: a.Tokens, Tokenizer: tokenizer, Omitted: entity.All(a.Omitted, wireOmission),
+	}, nil
+}
+
+func wireOmission(o prompt.Omission) schema.Omission { return schema.Omission(o) }
 
 // compilation compiles the prompt, or returns the cached one.
 func (s *Service) compilation(
@@ -99,7 +119,7 @@ func wireCompiled(c prompt.Compiled, view engine.RunView) *schema.CompilePromptR
 				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
 			}),
 		},
-		Omitted:    entity.All(c.Omitted, func(o prompt.Omission) schema.Omission { return schema.Omission(o) }),
+		Omitted:    entity.All(c.Omitted, wireOmission),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
 		FallbackDetail: fallbackDetail(view),
 	}

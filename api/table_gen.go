@@ -40,6 +40,7 @@ func (s *Service) entries() []Entry {
 		ask[schema.ResumeRunParams, schema.ResumeRunResult]("resume_run", s.resumeRun),
 		ask[schema.ListRunsParams, schema.RunList]("list_runs", s.listRuns),
 		ask[schema.CompilePromptParams, schema.CompilePromptResult]("compile_prompt", s.compilePrompt),
+		ask[schema.CompileAnchorParams, schema.CompileAnchorResult]("compile_anchor", s.compileAnchor),
 		change[schema.IngestOutputParams, schema.IngestOutputResult]("ingest_output", s.ingestOutput),
 		change[schema.ReportCheckParams, schema.ReportCheckResult]("report_check", s.reportCheck),
 		ask[schema.ListReceiptsParams, schema.ReceiptList]("list_receipts", s.listReceipts),

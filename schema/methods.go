@@ -178,6 +178,10 @@ var Methods = []Method{
 		Doc:    "Compiles the prompt for a role of a run from the present facts. Each call reads the plan file.",
 		Errors: []Code{RunGone, ItemGone, LedgerMissing, LedgerIncomplete, PromptOverflow},
 	}),
+	method[CompileAnchorParams, CompileAnchorResult](Method{
+		Name: "compile_anchor", Group: "plans", Kind: Read,
+		Doc: "Compiles a text with which an agent that lost its memory goes on: the work and its next step, what is proven and what is only said, open questions, and instructions that are due. It sends no instruction.",
+	}),
 	method[IngestOutputParams, IngestOutputResult](Method{
 		Name: "ingest_output", Group: "plans", Kind: Change,
 		Doc:    "Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt.",

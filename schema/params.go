@@ -152,6 +152,12 @@ type CompilePromptParams struct {
 	Preview         bool              `json:"preview,omitzero" doc:"returns the prompt without counting it or keeping it as the last prompt; the result has the last prompt"`
 }
 
+// CompileAnchorParams are the params of compile_anchor.
+type CompileAnchorParams struct {
+	SessionID string `json:"session_id,omitzero" schema:"id,default=default" doc:"the session that reads the anchor: its own work comes first, and its instructions are named"`
+	MaxTokens *int   `json:"max_tokens,omitzero" schema:"min=200,max=800,default=800"`
+}
+
 // CompactionParams control how a prompt over its budget is shortened. A prompt that fits ignores them, and omitted
 // lists those without effect.
 type CompactionParams struct {

@@ -30,6 +30,14 @@ type CompilePromptResult struct {
 	LastPromptLost string      `json:"last_prompt_lost,omitzero" schema:"enum=too_large|damaged" doc:"only with preview: why an existing last_prompt is left out"`
 }
 
+// CompileAnchorResult is the result of compile_anchor.
+type CompileAnchorResult struct {
+	Text      string     `json:"text" doc:"empty if nothing is being worked on and nothing waits"`
+	Tokens    int        `json:"tokens" doc:"of the text"`
+	Tokenizer string     `json:"tokenizer" schema:"enum=estimate|o200k" doc:"tokenizer of the token count"`
+	Omitted   []Omission `json:"omitted" doc:"the facts that the text names only by their number, and the methods that have them"`
+}
+
 // LastPrompt is the last prompt of a role of a run, for display only. It is kept for 30 days by default. After a
 // kill, the prompt of the last second may be missing.
 type LastPrompt struct {

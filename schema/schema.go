@@ -32,9 +32,11 @@ const ProtocolVersion = 1
 
 // Limits that a host may rely on unless `initialize` reports others.
 const (
-	MaxMessageBytes = 8 << 20   // one message
-	MaxContentBytes = 1 << 20   // the content of one instruction
-	MaxReplyBytes   = 64 << 10  // one reply, one reason, one acknowledgement rule
+	MaxMessageBytes = 8 << 20  // one message
+	MaxContentBytes = 1 << 20  // the content of one instruction
+	MaxReplyBytes   = 64 << 10 // one reply, one reason, one acknowledgement rule
+	// MaxAnchorTokens bounds the text of compile_anchor.
+	MaxAnchorTokens = 800
 	MaxCheckOutput  = 8 << 10   // the output in a receipt
 	MaxPending      = 1_000_000 // instructions that wait
 	MaxDepth        = 128       // levels of JSON

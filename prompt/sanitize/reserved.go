@@ -37,6 +37,16 @@ const (
 	HeadNext     = "[Next Action]"
 )
 
+// The headings that only an anchor has.
+const (
+	HeadResume       = "[Resume]"
+	HeadProven       = "[Proven]"
+	HeadSaid         = "[Said Done]"
+	HeadQuestions    = "[Open Questions]"
+	HeadInstructions = "[Instructions]"
+	HeadOmitted      = "[Left Out]"
+)
+
 // The markers around a result.
 const (
 	MarkerBegin = "BEGIN_DISPATCH_RESULT"

@@ -415,6 +415,28 @@ class CompactionParams(TypedDict, total=False):
     prompt_override: str
 
 
+class CompileAnchorParams(TypedDict, total=False):
+    """CompileAnchorParams are the params of compile_anchor."""
+
+    #: the session that reads the anchor: its own work comes first, and its instructions are named; default `default`
+    session_id: str
+    #: a whole number from 200 to 800; default `800`
+    max_tokens: int
+
+
+class CompileAnchorResult(TypedDict):
+    """CompileAnchorResult is the result of compile_anchor."""
+
+    #: empty if nothing is being worked on and nothing waits
+    text: str
+    #: of the text
+    tokens: int
+    #: tokenizer of the token count
+    tokenizer: Literal["estimate", "o200k"]
+    #: the facts that the text names only by their number, and the methods that have them
+    omitted: List[Omission]
+
+
 class _CompilePromptParamsRequired(TypedDict):
     run_id: str
     role: Literal["worker", "implementer", "spec-reviewer", "code-quality-reviewer", "reviewer"]
@@ -2931,6 +2953,10 @@ class Methods:
     @overload
     async def call(self, method: Literal["compile_prompt"], params: CompilePromptParams) -> CompilePromptResult:
         """Compiles the prompt for a role of a run from the present facts. Each call reads the plan file."""
+
+    @overload
+    async def call(self, method: Literal["compile_anchor"], params: Optional[CompileAnchorParams] = None) -> CompileAnchorResult:
+        """Compiles a text with which an agent that lost its memory goes on: the work and its next step, what is proven and what is only said, open questions, and instructions that are due. It sends no instruction."""
 
     @overload
     async def call(self, method: Literal["ingest_output"], params: IngestOutputParams) -> IngestOutputResult:

@@ -342,6 +342,26 @@ export interface CompactionParams {
   prompt_override?: string;
 }
 
+/** CompileAnchorParams are the params of compile_anchor. */
+export interface CompileAnchorParams {
+  /** the session that reads the anchor: its own work comes first, and its instructions are named; default `default` */
+  session_id?: string;
+  /** a whole number from 200 to 800; default `800` */
+  max_tokens?: number;
+}
+
+/** CompileAnchorResult is the result of compile_anchor. */
+export interface CompileAnchorResult {
+  /** empty if nothing is being worked on and nothing waits */
+  text: string;
+  /** of the text */
+  tokens: number;
+  /** tokenizer of the token count */
+  tokenizer: "estimate" | "o200k";
+  /** the facts that the text names only by their number, and the methods that have them */
+  omitted: Array<Omission>;
+}
+
 /** CompilePromptParams are the params of compile_prompt. */
 export interface CompilePromptParams {
   run_id: string;
@@ -2257,6 +2277,8 @@ export interface MethodMap {
   "list_runs": { params: ListRunsParams; result: RunList };
   /** Compiles the prompt for a role of a run from the present facts. Each call reads the plan file. */
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
+  /** Compiles a text with which an agent that lost its memory goes on: the work and its next step, what is proven and what is only said, open questions, and instructions that are due. It sends no instruction. */
+  "compile_anchor": { params: CompileAnchorParams; result: CompileAnchorResult };
   /** Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt. */
   "ingest_output": { params: IngestOutputParams; result: IngestOutputResult };
   /** Records how a check ended, as a receipt, and moves the run accordingly. Only a host calls it: no agent can write a receipt. */
