@@ -34,9 +34,9 @@ WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 
 
 # Folders with a package.json, in the order in which they need one another. npm brings types, a compiler and, for the
 # tests, clients of others; without it the rest is built and tested all the same.
-NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript test/e2e/testdata/hosts
+NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript test/e2e/hosts/testdata/npm
 
-.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node screenshots cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node hosts screenshots cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -93,6 +93,10 @@ node: ## bring what the tests with Node need, and check the types of what is wri
 	@if ! command -v npm >/dev/null 2>&1; then echo "skipped: types are checked, and the tests with Node run, where npm is"; \
 	else for folder in $(NODE); do (cd $$folder && npm ci --silent --ignore-scripts && npm run --silent --if-present build && npm run --silent --if-present check) \
 	  || { echo "$$folder: npm found fault"; exit 1; }; done; fi
+
+hosts: ## move the coding agents that the tests run to their latest versions
+	cd test/e2e/hosts/testdata/npm && npm install --ignore-scripts --save-exact $$(node -p 'Object.keys(require("./package.json").devDependencies).map(name => name + "@latest").join(" ")')
+	cd test/e2e/hosts/testdata/npm && npm install --ignore-scripts --save-exact --save-optional $$(node -p 'Object.keys(require("./package.json").optionalDependencies).map(name => name + "@latest").join(" ")')
 
 # The story they show is the same each time; the letters are those of the machine's fonts.
 screenshots: ## take the pictures of the page in docs/img anew, with Chromium

@@ -69,6 +69,7 @@ var floors = map[string]struct {
 	"engine/workspace":  {floor: 1},
 	"engine/resultfile": {floor: 2},
 
+	"test/fakemodel":          {floor: 0},
 	"test/golden":             {floor: 0},
 	"test/slow":               {floor: 0},
 	"test/teststore":          {floor: 2},
@@ -150,7 +151,7 @@ var rooms = map[string][]string{
 }
 
 // testRooms are the packages that only tests import.
-var testRooms = []string{"core/coretest", "store/law", "store/postgres/pgtest", "test/golden", "test/slow", "test/teststore"}
+var testRooms = []string{"core/coretest", "store/law", "store/postgres/pgtest", "test/fakemodel", "test/golden", "test/slow", "test/teststore"}
 
 // forbidden lists what the pure packages may not know.
 var forbidden = []string{

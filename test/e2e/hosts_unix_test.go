@@ -23,7 +23,7 @@ import (
 	"waybill/test/slow"
 )
 
-const hostsFolder = "test/e2e/testdata/hosts"
+const hostsFolder = "test/e2e/hosts/testdata/npm"
 
 // hostProgram returns the path of a real host that npm has installed. The package of the host has a part for each
 // platform; where npm has installed none for this one, the test is skipped.
@@ -255,51 +255,4 @@ func TestRealClaudeCodeIsHandedAnInstructionOfOneSend(t *testing.T) {
 	require.NotZero(t, m.saw("Mind the gap."))
 	require.Equal(t, "acknowledged", p.only().State)
 	require.Equal(t, 1, p.only().Sends)
-}
-
-// TestRealClaudeCodeIsBelievedOnlyOnReceipts has Claude Code from npm walk a plan with a check that refuses files with a
-// TODO. Its model does item 1 well, item 2 at the second attempt, and item 3 never; it always says that all is done.
-func TestRealClaudeCodeIsBelievedOnlyOnReceipts(t *testing.T) {
-	t.Parallel()
-	program, reaching := claudeCode(t)
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(filepath.Join(w.workspace, "tasks.md"), []byte("- [ ] 1. Write 1.txt\n- [ ] 2. Write 2.txt\n- [ ] 3. Write 3.txt\n"), 0o600))
-	m := newScriptedModel(t, func(request string, said int) turn {
-		last := func(pattern string) string {
-			found := regexp.MustCompile(pattern).FindAllStringSubmatch(request, -1)
-			return found[len(found)-1][1]
-		}
-		item, role, again := last(`Task id: (\d)`), last(`"?role: ([a-z-]+)`), strings.Contains(request, "exit status")
-		file := filepath.Join(w.workspace, item+".txt")
-		switch {
-		case role == "worker" && again && said == 0: // Claude Code writes over no file that it has not read
-			return turn{tool: "Read", args: fmt.Sprintf(`{"file_path":%q}`, file)}
-		case role == "worker" && (said == 0 || again && said == 1):
-			text := "TODO"
-			if item == "1" || item == "2" && again {
-				text = "done"
-			}
-			return turn{tool: "Write", args: fmt.Sprintf(`{"file_path":%q,"content":%q}`, file, text)}
-		}
-		return turn{text: fmt.Sprintf("role: %s\ntask_id: %s\nkey: %s\nstatus: pass\ngit_range: HEAD..HEAD\n\nDone, and all tests pass.", role, item, last(`Result key: (\w+)`))}
-	})
-	home := filepath.Join(w.state, "home")
-	require.NoError(t, os.MkdirAll(home, 0o700))
-	cmd := w.command(t, "work", "--plan", "tasks.md", "--no-wait", "--tick", "--check", "no-todo=! grep TODO [0-9].txt", "--", program, "-p", "--permission-mode", "acceptEdits")
-	cmd.Env = append(append(cmd.Env, "HOME="+home, "XDG_CONFIG_HOME="+home), reaching(m)...)
-	out, err := cmd.CombinedOutput()
-	require.Error(t, err, "%s", out)
-	require.Contains(t, string(out), "2 proven, 0 only said")
-	ticked, err := os.ReadFile(filepath.Join(w.workspace, "tasks.md"))
-	require.NoError(t, err)
-	require.Equal(t, "- [x] 1. Write 1.txt\n- [x] 2. Write 2.txt\n- [ ] 3. Write 3.txt\n", string(ticked), "%s", out)
-	listed, err := w.command(t, "call", "list_receipts").Output()
-	require.NoError(t, err)
-	var receipts schema.ReceiptList
-	require.NoError(t, json.Unmarshal(listed, &receipts))
-	var outcomes []string
-	for _, r := range receipts.Items {
-		outcomes = append(outcomes, r.Outcome)
-	}
-	require.Equal(t, []string{"green", "red", "green", "red", "red", "red"}, outcomes)
 }
