@@ -25,8 +25,14 @@ SHORT     ?= -short
 # Hosts ship the binary with what they install.
 MAXSIZE   ?= 32500000
 
-GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
-GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# The programs that read the code have a go.mod of their own.
+TOOL        := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
+# Quick fixes are matters of taste; what ST adds is said by reviews.
+STATICCHECK := staticcheck -checks all,-QF1001,-QF1008,-ST1000,-ST1003,-ST1016,-ST1020,-ST1021,-ST1022
+# These kinds of other packages have far more values than any switch is about.
+EXHAUSTIVE  := exhaustive -typeignore '^(reflect|.*/jsontext)\.Kind$$'
+# Standard output belongs to the protocol, main hands the streams in, and the code waits for events.
+FORBIDDEN   := '^fmt\.Print.*$$' '^os\.Std(out|err|in)$$' '{p: "^log\\.", pkg: "^log$$"}' '^time\.Sleep$$'
 FUZZTIME    ?= 5s
 FUZZTIMED   ?= 20s
 # What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
@@ -66,15 +72,20 @@ large: ## the tests of cost, of marks and of full disks, and the histories of ki
 	$(GO) test -count=1 -run KilledProcesses -timeout 10m ./test/linearizability -args -calls 400 -kills 80
 
 fmt: ## fail if a file is not formatted
-	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi
+	@out=$$($(TOOL) gofumpt -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi
 
 vet: ## go vet
 	$(GO) vet ./...
 	$(GO) vet -C bench ./...
 
-lint: ## the linters of .golangci.yaml, staticcheck among them
-	$(GO) run $(GOLANGCI) run
-	$(GO) run -C bench $(GOLANGCI) run
+lint: ## staticcheck and five linters; a line may name a call that it must use, with //permit:
+	$(TOOL) $(STATICCHECK) ./...
+	$(TOOL) errcheck ./...
+	$(TOOL) go-errorlint ./...
+	$(TOOL) $(EXHAUSTIVE) ./...
+	$(TOOL) ineffassign ./...
+	$(TOOL) forbidigo -set_exit_status -analyze_types -tests=false $(FORBIDDEN) -- $$($(GO) list ./... | grep -vE '^waybill$$|^waybill/test/')
+	cd bench && $(TOOL) $(STATICCHECK) ./... && $(TOOL) errcheck ./...
 
 generate: ## rewrite the generated files
 	$(GO) test ./test/e2e -run TestRecordingsAreTrue -record

@@ -66,7 +66,7 @@ func (tx *Tx) successor() task.Successor {
 	o := tx.engine.o
 	return task.Successor{
 		AttemptID: o.NewID("att_"), Base: o.Backoff.Microseconds(),
-		Jitter: rand.IntN(1000), //nolint:gosec // it spreads waits, and keeps no secret
+		Jitter: rand.IntN(1000), // it spreads waits, and keeps no secret
 	}
 }
 

@@ -95,7 +95,7 @@ func startChild(role ...string) (*childProcess, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childRole+"="+string(text))
-	cmd.Stderr = os.Stderr //nolint:forbidigo // errors of a child belong on its parent's standard error
+	cmd.Stderr = os.Stderr // errors of a child belong on its parent's standard error
 	in, out, err := pipes(cmd)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil { //nolint:forbidigo // this is main
-		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // this is main
+	if err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }

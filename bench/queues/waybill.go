@@ -28,7 +28,7 @@ func (d desk) command() *exec.Cmd {
 	cmd := exec.Command(d.Program, args...)
 	cmd.Dir = d.Workspace
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+d.State, "WAYBILL_LOG=")
-	cmd.Stderr = os.Stderr //nolint:forbidigo // errors of a child belong on its parent's standard error
+	cmd.Stderr = os.Stderr // errors of a child belong on its parent's standard error
 	return cmd
 }
 

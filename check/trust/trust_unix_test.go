@@ -3,6 +3,7 @@
 package trust_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,7 +97,7 @@ func TestFilesThatSomeoneElseMayHaveWritten(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			p := trust.Place{Root: t.TempDir(), StateDir: t.TempDir()}
 			require.NoError(t, os.WriteFile(p.Path()+".target", []byte(sound), 0o600))
-			if err := c.make(p.Path()); err == os.ErrPermission { //nolint:errorlint // it is this one
+			if err := c.make(p.Path()); errors.Is(err, os.ErrPermission) {
 				t.Skip("giving a file to another user takes root")
 			}
 			require.NoError(t, p.Keep([]byte(sound)))

@@ -79,7 +79,7 @@ func shortened(names []string) (kept []string) {
 func (c *Checks) settled(ctx context.Context) (*trust.Base, error) {
 	base, err := c.File.Base()
 	if base == nil || err != nil {
-		return nil, nil //nolint:nilerr // a base that cannot be read is one that says nothing
+		return nil, nil // a base that cannot be read is one that says nothing
 	}
 	for _, id := range slices.Sorted(maps.Keys(base.Asked)) {
 		var runs schema.RunList

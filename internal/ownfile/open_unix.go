@@ -20,5 +20,5 @@ func openUnfollowed(path string, flags int) (*os.File, error) {
 // ownerIn returns the id of the owner of a file, and the number of its names.
 func ownerIn(info fs.FileInfo) (uid int, names uint64) {
 	st := info.Sys().(*syscall.Stat_t)
-	return int(st.Uid), uint64(st.Nlink) //nolint:unconvert // it is narrower on some systems
+	return int(st.Uid), uint64(st.Nlink) // it is narrower on some systems
 }

@@ -142,7 +142,7 @@ func (r *Root) readMember(name string, limit int64) (file File, err error) {
 		if !r.busy(err) {
 			break
 		}
-		time.Sleep(busyPause) //nolint:forbidigo // no event tells when the other program is done
+		time.Sleep(busyPause) //permit:time.Sleep because no event tells when the other program is done
 	}
 	if err == nil {
 		return file, nil

@@ -35,8 +35,7 @@ func (r *Root) takeTurn() (*turn, error) {
 		return &turn{root: r}, nil
 	}
 	wait := patience{path: r.opts.LockPath, longest: time.Now().Add(lockLongest)}
-	//nolint:forbidigo // no system waits for a file lock for a bounded time
-	for ; ; time.Sleep(lockPause) {
+	for ; ; time.Sleep(lockPause) { //permit:time.Sleep because no system waits for a file lock for a bounded time
 		f, err := takeLock(r.opts.LockPath)
 		if err == nil && f == nil && wait.over(time.Now()) {
 			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", r.opts.LockPath)}

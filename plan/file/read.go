@@ -131,7 +131,7 @@ func (r *Root) readStable(name string) (file File, err error) {
 			return err
 		})
 		if r.busy(err) {
-			time.Sleep(busyPause) //nolint:forbidigo // no event tells when the other program is done
+			time.Sleep(busyPause) //permit:time.Sleep because no event tells when the other program is done
 			continue
 		}
 		if err != nil || !file.Unstable {

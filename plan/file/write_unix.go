@@ -19,7 +19,7 @@ func names(info fs.FileInfo) uint64 {
 	if !ok {
 		return 1
 	}
-	return uint64(st.Nlink) //nolint:unconvert // it is narrower on some systems
+	return uint64(st.Nlink) // it is narrower on some systems
 }
 
 // keepOwner copies the owner and group of another file to f. Without the right to change the owner, it copies only the

@@ -31,7 +31,7 @@ func (s site) exchange(temp string) (err error) {
 		if err = s.emulate(temp); !busy(err) {
 			return err
 		}
-		time.Sleep(busyPause) //nolint:forbidigo // no event tells when the other program is done
+		time.Sleep(busyPause) //permit:time.Sleep because no event tells when the other program is done
 	}
 	return err
 }

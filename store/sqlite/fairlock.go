@@ -77,8 +77,8 @@ func (t *fairLock) wait(passed *atomic.Bool) error {
 // passGate waits until the gate is open or was closed for gateRespect. It polls, because a blocking request could not be
 // withdrawn.
 func (t *fairLock) passGate() error {
-	//nolint:forbidigo // no system waits for a file lock for a bounded time
-	for end := time.Now().Add(gateRespect); !t.stuck.Load(); time.Sleep(gateInterval) {
+	// No system waits for a file lock for a bounded time.
+	for end := time.Now().Add(gateRespect); !t.stuck.Load(); time.Sleep(gateInterval) { //permit:time.Sleep
 		if open, err := t.tryGate(); open || err != nil {
 			return err
 		}

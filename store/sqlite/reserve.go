@@ -132,7 +132,7 @@ func (s *Store) fillIndex() error {
 	path := s.place.parts()[2]
 	info, err := os.Lstat(path)
 	if err != nil || s.place.volume.remote {
-		return nil //nolint:nilerr // there is no index
+		return nil // there is no index
 	}
 	f, err := s.w.sharedFile.keep(path, info, os.O_RDWR)
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 )
 
 func main() {
-	//nolint:forbidigo // main passes the streams of the process
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

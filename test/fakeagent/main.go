@@ -8,6 +8,5 @@ import (
 )
 
 func main() {
-	//nolint:forbidigo // main passes the streams of the process
 	os.Exit(play.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
