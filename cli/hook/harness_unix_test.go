@@ -24,6 +24,7 @@ type world struct {
 	state     string
 	host      string
 	flags     []string
+	in, out   *os.File // instead of files, if not nil
 }
 
 // newWorld returns a workspace in which Claude Code works. The environment belongs to the test.
@@ -58,7 +59,14 @@ func (w *world) run(input string, args ...string) (code int, stdout, stderr stri
 		return f
 	}
 	in, out, wrong := file(input), file(""), file("")
-	code = cli.Main(append([]string{"--workspace", w.workspace}, args...), cli.Streams{In: in, Out: out, Err: wrong}, "dev")
+	streams := cli.Streams{In: in, Out: out, Err: wrong}
+	if w.in != nil {
+		streams.In = w.in
+	}
+	if w.out != nil {
+		streams.Out = w.out
+	}
+	code = cli.Main(append([]string{"--workspace", w.workspace}, args...), streams, "dev")
 	text := func(f *os.File) string {
 		b, err := os.ReadFile(f.Name())
 		require.NoError(w.t, err)
