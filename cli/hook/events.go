@@ -26,17 +26,12 @@ func (r *runner) start(ctx context.Context) (a dialect.Answer, err error) {
 
 // anchor returns what an agent must know to go on, or "".
 func (r *runner) anchor(ctx context.Context) (string, error) {
-	if _, known := r.local.Table.Entry("compile_anchor"); !known {
-		return "", nil
-	}
 	own, err := r.sessions()
 	if err != nil {
 		return "", err
 	}
-	var answer struct {
-		Text string `json:"text"`
-	}
-	err = r.call(ctx, "compile_anchor", map[string]any{"session_id": own[0]}, &answer)
+	var answer schema.CompileAnchorResult
+	err = r.call(ctx, "compile_anchor", schema.CompileAnchorParams{SessionID: own[0]}, &answer)
 	return answer.Text, err
 }
 

@@ -70,8 +70,14 @@ func TestEachHostGoesOnAfterAnEventThatCannotBeRead(t *testing.T) {
 func TestAHookOfAnotherWaybillOrWithAWrongFlagLetsTheHostGoOn(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{
-		{"hook"}, {"hook", "emacs"}, {"hook", "claude-code", "--bogus"}, {"--bogus", "hook", "claude-code"}, {"hook", "claude-code", "--timeout", "soon"},
-		{"--store", "mysql://x", "hook", "claude-code"}, {"--config", "/nowhere/config.json", "hook", "claude-code"}, {"hook", "claude-code", "more"},
+		{"hook"},
+		{"hook", "emacs"},
+		{"hook", "claude-code", "--bogus"},
+		{"--bogus", "hook", "claude-code"},
+		{"hook", "claude-code", "--timeout", "soon"},
+		{"--store", "mysql://x", "hook", "claude-code"},
+		{"--config", "/nowhere/config.json", "hook", "claude-code"},
+		{"hook", "claude-code", "more"},
 	} {
 		code, stdout, stderr := w.run(w.event("Stop", nil), args...)
 		require.Zero(t, code, "%q: Claude Code takes 2 for a refusal of the prompt", args)

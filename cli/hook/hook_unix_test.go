@@ -148,6 +148,29 @@ func TestAQuestionInTheHostsDialogIsANotice(t *testing.T) {
 	require.Empty(t, w.notices(), "it was answered")
 }
 
+// An agent that lost its memory is told where it was: at once where the host begins the session anew, and else with the next
+// event that takes a text.
+func TestTheResumeAnchorFollowsACompaction(t *testing.T) {
+	w := newWorld(t)
+	w.call("init_run", `{"plan":"tasks.md","item_id":"1"}`, nil)
+	w.call("queue_instruction_with_ack", `{"content":"Mind the gap.","session_id":"s","max_retries":0}`, nil)
+	for _, source := range []string{"startup", "resume", "clear", "compact"} {
+		require.Contains(t, w.hook("SessionStart", map[string]any{"source": source}).context(), "Write it", source)
+	}
+	require.NotContains(t, w.hook("PostToolUse", bash("toolu_1", "ls")).context(), "Write it")
+	w.hook("PreCompact", map[string]any{"trigger": "auto"})
+	require.Contains(t, w.hook("PostToolUse", bash("toolu_2", "ls")).context(), "Write it")
+	require.Zero(t, w.hook("PostToolUse", bash("toolu_3", "ls")), "once")
+	require.Zero(t, w.only().Sends, "an anchor is no send")
+
+	w.host = "gemini"
+	w.hook("PreCompress", map[string]any{"trigger": "auto"})
+	told := w.hook("BeforeAgent", map[string]any{"prompt": "Go on."}).context()
+	require.Contains(t, told, "Write it")
+	require.True(t, strings.HasSuffix(told, "\n\nMind the gap."), told)
+	require.Empty(t, w.hook("BeforeAgent", map[string]any{"prompt": "Go on."}).context())
+}
+
 // Hosts that drop what a hook says before a prompt get new instructions after the next tool call, and reminders at the stop.
 func TestHostsThatTakeNoTextWithAPrompt(t *testing.T) {
 	for _, host := range []string{"copilot", "vscode"} {

@@ -176,6 +176,9 @@ func (r *runner) call(ctx context.Context, method string, params, result any) er
 		return err
 	}
 	answer, err := r.local.CarryOut(ctx, method, text)
+	for busy(err) && ctx.Err() == nil { // the store has waited for its lock already, and applied nothing
+		answer, err = r.local.CarryOut(ctx, method, text)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
@@ -187,6 +190,12 @@ func (r *runner) call(ctx context.Context, method string, params, result any) er
 		err = json.Unmarshal(encoded, result)
 	}
 	return err
+}
+
+// busy reports whether a call was refused only because other processes held the store for too long.
+func busy(err error) bool {
+	fault, ok := errors.AsType[*schema.Error](err)
+	return ok && fault.Data.Code == schema.StoreBusy
 }
 
 // tell posts a notice, once for each key.

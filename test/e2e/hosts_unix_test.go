@@ -238,15 +238,14 @@ func claudeCode(t *testing.T) (program string, env func(*model) []string) {
 	}
 }
 
-// TestRealClaudeCodeIsHandedAnInstructionOfOneSend runs Claude Code from npm with the hooks of the example. An instruction
+// TestRealClaudeCodeIsHandedAnInstructionOfOneSend runs Claude Code from npm with the hooks of waybill. An instruction
 // with max_retries 0 had failed before the model ran, because two hooks did a dispatch pass before the first turn.
 func TestRealClaudeCodeIsHandedAnInstructionOfOneSend(t *testing.T) {
 	t.Parallel()
 	program, reaching := claudeCode(t)
 	p := newProject(t)
-	settings, err := os.ReadFile("examples/claude-code/settings.json")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(p.workspace, ".claude", "settings.json"), settings, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(p.workspace, ".claude"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(p.workspace, ".claude", "settings.json"), p.settings(), 0o600))
 	p.call("queue_instruction_with_ack", `{"content":"Mind the gap.","max_retries":0,"ack_on":{"event_type":"tool","match":{"tool_name":"Bash"}}}`, nil)
 	m := newModel(t, turn{tool: "Bash", args: `{"command":"echo minded","description":"d"}`}, turn{text: "I have minded it."})
 	env := append(p.env, reaching(m)...)
