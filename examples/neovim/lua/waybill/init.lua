@@ -159,12 +159,22 @@ local function answer(question, reply)
   end)
 end
 
-local function choice(question)
-  local about = question.description and text.line(question.description, 40) .. ": " or ""
-  return text.age(question.waiting_ms) .. "  " .. about .. text.line(question.question, 200)
+local function about(question, length)
+  local task = question.description and text.line(question.description, 40) .. ": " or ""
+  return task .. text.line(question.question, length)
 end
 
---- Lets the person pick a question and answer it.
+local function choice(question)
+  return text.age(question.waiting_ms) .. "  " .. about(question, 200)
+end
+
+local function ask(question)
+  vim.ui.input({ prompt = about(question, 400) .. " " }, function(reply)
+    answer(question, reply)
+  end)
+end
+
+--- Lets the person answer a question; of several, the person picks one.
 function M.reply()
   ensure()
   now.watch:all("list_awaiting", {}, function(err, questions)
@@ -172,13 +182,13 @@ function M.reply()
       return say(err.message, vim.log.levels.ERROR)
     elseif #questions == 0 then
       return say("nothing waits for an answer")
+    elseif #questions == 1 then
+      return ask(questions[1])
     end
     local options = { prompt = "Which question?", kind = "waybill", format_item = choice }
     vim.ui.select(questions, options, function(question)
       if question then
-        vim.ui.input({ prompt = text.line(question.question, 400) .. " " }, function(reply)
-          answer(question, reply)
-        end)
+        ask(question)
       end
     end)
   end)
