@@ -186,10 +186,10 @@ func TestRealOpenCodeIsHandedAnInstruction(t *testing.T) {
 	t.Parallel()
 	program := hostProgram(t, "opencode-"+runtime.GOOS+"-"+npmArch()+"/bin/opencode")
 	w := newWorld(t)
-	plugin := w.openCodePlugin(t)
+	plugin := w.packOpenCode(t)
 	m := newModel(t, turn{text: "I have seen it."})
 	config, err := json.Marshal(map[string]any{
-		"autoupdate": false, "model": "scripted/scripted", "plugin": []string{"file://" + filepath.Join(plugin, "src", "plugin.js")},
+		"autoupdate": false, "model": "scripted/scripted", "plugin": []string{"file://" + plugin},
 		"provider": map[string]any{"scripted": map[string]any{
 			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": m.URL + "/v1", "apiKey": "none"},
 			"models": map[string]any{"scripted": map[string]any{"name": "scripted"}},

@@ -3,11 +3,14 @@
 package e2e_test
 
 import (
+	"archive/zip"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"waybill/test/slow"
@@ -159,14 +162,27 @@ func TestTypeScriptClientFromItsREADME(t *testing.T) {
 	require.Contains(t, said, "notice.posted")
 }
 
-// TestVSCodeExtension runs the tests of the extension: a fake of VS Code stands around it, and the real program below.
+// TestVSCodeExtension packages the extension as the marketplace wants it, without a network, and runs its tests against
+// what the package has: a fake of VS Code stands around it, and the real program below. A link to the folder of the client
+// once kept it from being packaged.
 func TestVSCodeExtension(t *testing.T) {
 	t.Parallel()
 	const source = "examples/vscode"
 	needNode(t, clientFolder, source)
-	w, folder := newWorld(t), t.TempDir()
+	w, folder, packed := newWorld(t), t.TempDir(), filepath.Join(t.TempDir(), "waybill.vsix")
 	w.packClient(t, folder)
 	w.compile(t, source, folder)
+	w.shell(t, source, "npm", "run", "--offline", "package", "--", "--out", packed)
+	archive, err := zip.OpenReader(packed)
+	require.NoError(t, err)
+	defer func() { _ = archive.Close() }()
+	for _, name := range []string{"extension/package.json", "extension/readme.md", "extension/LICENSE.txt"} {
+		_, err := fs.Stat(archive, name)
+		require.NoError(t, err)
+	}
+	bundle, err := fs.ReadFile(archive, "extension/dist/extension.js")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "src", "extension.js"), bundle, 0o600))
 	fake := filepath.Join(folder, "node_modules", "vscode")
 	require.NoError(t, os.MkdirAll(fake, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(fake, "package.json"), []byte(`{"name":"vscode","type":"module","main":"index.js"}`), 0o600))
@@ -174,15 +190,35 @@ func TestVSCodeExtension(t *testing.T) {
 	w.nodeTests(t, folder)
 }
 
-// openCodePlugin compiles the plugin and its tests, and returns the folder.
+const openCodeFolder = "examples/opencode"
+
+// packing guards the folder of the plugin while it is built there.
+var packing sync.Mutex
+
+// packOpenCode makes the package of the plugin as npm publishes it, and returns the folder in which it lies unpacked.
+func (w world) packOpenCode(t *testing.T) (folder string) {
+	t.Helper()
+	needNode(t, clientFolder, openCodeFolder)
+	folder = t.TempDir()
+	packing.Lock()
+	defer packing.Unlock()
+	w.shell(t, openCodeFolder, "npm", "pack", "--offline", "--ignore-scripts=false", "--pack-destination", folder)
+	packed, err := filepath.Glob(filepath.Join(folder, "waybill-opencode-*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, packed, 1)
+	w.shell(t, folder, "tar", "-xzf", packed[0])
+	return filepath.Join(folder, "package")
+}
+
+// openCodePlugin compiles the tests of the plugin, puts the packed plugin between them, and returns the folder.
 func (w world) openCodePlugin(t *testing.T) (folder string) {
 	t.Helper()
-	const source = "examples/opencode"
-	needNode(t, clientFolder, source)
+	plugin := w.packOpenCode(t)
 	folder = t.TempDir()
 	w.packClient(t, folder)
-	w.compile(t, source, folder)
-	library, err := filepath.Abs(filepath.Join(source, "node_modules", "@opencode-ai"))
+	w.compile(t, openCodeFolder, folder)
+	require.NoError(t, os.Rename(filepath.Join(plugin, "dist", "waybill.js"), filepath.Join(folder, "src", "plugin.js")))
+	library, err := filepath.Abs(filepath.Join(openCodeFolder, "node_modules", "@opencode-ai"))
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(library, filepath.Join(folder, "node_modules", "@opencode-ai")))
 	return folder
