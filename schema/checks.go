@@ -18,7 +18,7 @@ type CheckRun struct {
 	Round      *int     `json:"round,omitzero" schema:"min=0" doc:"proof.round of the run when the check began; by default the present one"`
 	Command    string   `json:"command,omitzero"`
 	ExitCode   *int     `json:"exit_code,omitzero"`
-	Reason     string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'"`
+	Reason     string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'; if it is green, why it is bound to no files"`
 	DurationMS int64    `json:"duration_ms,omitzero" schema:"min=0" doc:"how long it ran"`
 	TreeBefore string   `json:"tree_before,omitzero" doc:"a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it"`
 	TreeAfter  string   `json:"tree_after,omitzero" doc:"the same behind it; if it differs, the receipt is stale"`

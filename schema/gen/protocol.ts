@@ -1500,7 +1500,7 @@ export interface Receipt {
   round?: number;
   command?: string;
   exit_code?: number;
-  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
+  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'; if it is green, why it is bound to no files */
   reason?: string;
   /** how long it ran; a whole number from 0 */
   duration_ms?: number;
@@ -1598,7 +1598,7 @@ export interface ReportCheckParams {
   round?: number;
   command?: string;
   exit_code?: number;
-  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
+  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'; if it is green, why it is bound to no files */
   reason?: string;
   /** how long it ran; a whole number from 0 */
   duration_ms?: number;

@@ -1822,7 +1822,7 @@ class Receipt(_ReceiptRequired, total=False):
     round: int
     command: str
     exit_code: int
-    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
+    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'; if it is green, why it is bound to no files
     reason: str
     #: how long it ran; a whole number from 0
     duration_ms: int
@@ -1946,7 +1946,7 @@ class ReportCheckParams(_ReportCheckParamsRequired, total=False):
     round: int
     command: str
     exit_code: int
-    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
+    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'; if it is green, why it is bound to no files
     reason: str
     #: how long it ran; a whole number from 0
     duration_ms: int
