@@ -208,7 +208,7 @@ func wireOutcome(o engine.ItemOutcome) schema.ItemOutcome {
 	}
 	if o.Run.ID != "" {
 		w.DoneBy, w.RunID, w.Attempts = "run", o.Run.ID, o.Ledger.Attempts
-		w.ReviewRejections, w.Summary = o.Run.Counters.ReviewRejections, o.Ledger.Summary
+		w.ReviewRejections, w.Summary, w.Proof = o.Run.Counters.ReviewRejections, o.Ledger.Summary, proofState(o.Run)
 	}
 	if o.Fault != nil {
 		w.Summary = "the ledger of its run cannot be read: " + o.Fault.Error()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,42 @@ func TestApprovalNeedsReceiptsForItsTree(t *testing.T) {
 			h.reported(run, "test", "green", "B", "").has("done", "run.state")
 		}
 	}
+}
+
+// A plan with a proven item and one that is only said to be done tells them apart everywhere.
+func TestWhatIsProvenIsToldApartFromWhatIsSaid(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [ ] 1. First\n- [ ] 2. Second\n", time.Hour)
+	alone := `"policy": {"reviewers": [], "require_checks": %s}`
+	proven := h.start("1", fmt.Sprintf(alone, `["test"]`)).str("run.run_id")
+	task := h.call("create_task", `{"prompt": "Do it.", "run_id": %q, "role": "worker"}`, proven).str("task.task_id")
+	h.ingest(proven, "worker", says("worker", "1", "pass", "")).has("missing", "run.proof.state")
+	h.reported(proven, "test", "red", "A", "").has("refuted", "run.proof.state")
+	h.call("get_task", `{"task_id": %q}`, task).has("refuted", "task.proof")
+	require.Contains(t, h.call("explain", `{"subject_id": %q}`, proven).text, "its proof is refuted")
+	h.ingest(proven, "worker", says("worker", "1", "pass", ""))
+	h.reported(proven, "test", "green", "B", "")
+	h.call("ready_items", `{"plan": "tasks.md"}`).has(1, "runs.approved", 1, "runs.proven")
+	log := h.call("events_since", `{"cursor": "0", "subject_id": %q, "types": ["run.outcome", "proof.changed"]}`, proven)
+	require.Equal(t, []string{"missing", "refuted", "missing", "proven"}, log.each("events", "data.proof"))
+
+	said := h.start("2", fmt.Sprintf(alone, `[]`)).str("run.run_id")
+	last := h.ingest(said, "worker", says("worker", "2", "pass", ""))
+	last.has("plan_completed", "next_action", "proven", "evidence.outcomes.0.proof")
+	last.lacks("evidence.outcomes.1.proof")
+	h.call("ready_items", `{"plan": "tasks.md"}`).has(2, "runs.approved", 1, "runs.proven")
+	completed := h.call("list_notices", `{}`)
+	completed.has("plan.completed", "items.1.kind", 2, "items.1.data.approved", 1, "items.1.data.proven")
+	require.Contains(t, completed.str("items.1.text"), "2 approved (1 proven)")
+}
+
+// A notice that a run is blocked says how much is proven.
+func TestNoticeOfABlockHasTheProof(t *testing.T) {
+	h := clockHost(t, setup{})
+	run := h.start("1", `"policy": {"require_checks": ["test"], "check_failures": 1}`).str("run.run_id")
+	h.walk(run, "worker pass")
+	h.reported(run, "test", "red", "A", "").has("blocked", "run.state")
+	h.call("list_notices", `{}`).has("run.blocked", "items.0.kind", "refuted", "items.0.data.proof")
 }
 
 func TestReceiptsAreListedAndShown(t *testing.T) {

@@ -62,7 +62,7 @@ func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 	return w, err
 }
 
-// proofOf returns how much is proven of a run with required checks, and "" for any other and for a damaged one.
+// proofOf returns the proofState of a run, and "" for a damaged one.
 func proofOf(tx store.Tx, runID string) (string, error) {
 	if runID == "" {
 		return "", nil
@@ -71,10 +71,15 @@ func proofOf(tx store.Tx, runID string) (string, error) {
 	if damage, ok := errors.AsType[*store.Error](err); ok && damage.Kind == store.Corrupt {
 		r, err = run.Run{}, nil
 	}
+	return proofState(r), err
+}
+
+// proofState returns how much is proven of a run, and "" without required checks.
+func proofState(r run.Run) string {
 	if r.Proof.Required == "" {
-		return "", err
+		return ""
 	}
-	return r.Proof.State().String(), err
+	return r.Proof.State().String()
 }
 
 // waitingFor returns the reasons why a queued task waits.

@@ -51,8 +51,9 @@ type Standing struct {
 	Next   run.Next
 	// Unread holds the last result of each role if it could not be read.
 	Unread [core.Roles]Unread
-	// Readiness is the readiness of the plan; it is set once the run is done.
+	// Readiness and Progress are those of the plan; they are set once the run is done.
 	Readiness plan.Readiness
+	Progress  plan.PlanProgress
 	memory    memory
 	facts     []ledger.Fact // the stored facts before the change
 }

@@ -22,21 +22,17 @@ func outlook(tx store.Tx, s *Standing, plan *plan.Reading) error {
 		return nil
 	}
 	var err error
-	if s.Readiness, err = readiness(tx, plan, s.Run.Plan); err != nil {
-		return err
-	}
+	s.Readiness, s.Progress, err = readiness(tx, plan, s.Run.Plan)
 	s.Next = s.Run.Next(run.Outlook{Left: s.Readiness.Left, Ready: len(s.Readiness.Ready), UnderWay: s.Readiness.UnderWay})
-	return nil
+	return err
 }
 
-// readiness returns which items of a plan can be started now.
-func readiness(tx store.Tx, p *plan.Reading, path string) (plan.Readiness, error) {
+// readiness returns which items of a plan can be started now, and its progress.
+func readiness(tx store.Tx, p *plan.Reading, path string) (plan.Readiness, plan.PlanProgress, error) {
 	runs, err := tx.LatestRuns(path)
-	if err != nil {
-		return plan.Readiness{}, err
-	}
 	items := p.Items()
-	return p.Ready(items, itemRuns(runs, items)), nil
+	states := itemRuns(runs, items)
+	return p.Ready(items, states), p.PlanProgress(states), err
 }
 
 // itemRuns returns a function from an item to the state of its newest run.
@@ -127,7 +123,7 @@ func (e *Engine) Output(path string) (string, error) { return e.o.Outputs.Read(p
 // Readiness returns which items of a plan can be started now.
 func (e *Engine) Readiness(ctx context.Context, plan Plan) (r plan.Readiness, err error) {
 	err = e.View(ctx, func(tx store.Tx) error {
-		r, err = readiness(tx, plan.Reading, plan.Path)
+		r, _, err = readiness(tx, plan.Reading, plan.Path)
 		return err
 	})
 	return r, err

@@ -23,13 +23,16 @@ func (tx *Tx) postRun(run run.Run, kind core.NoticeKind, data RunRecord) error {
 
 // completedNotice is the data of plan.completed.
 type completedNotice struct {
-	RunID  string `json:"run_id"`
-	Plan   string `json:"plan"`
-	ItemID string `json:"item_id"`
+	RunID    string `json:"run_id"`
+	Plan     string `json:"plan"`
+	ItemID   string `json:"item_id"`
+	Approved int    `json:"approved"` // these count items by their runs
+	Proven   int    `json:"proven"`
 }
 
-// postCompleted adds the notice that a plan is completed, with its last run.
+// postCompleted adds the notice that a plan is completed, with its last run and how much of it is proven.
 func (tx *Tx) postCompleted(s Standing) error {
-	text := fmt.Sprintf("plan %s is completed: item %s was its last open item", safetext.Quote(s.Run.Plan, excerptRunes), safetext.Quote(s.Run.ItemID, excerptRunes))
-	return tx.postData(core.NoticePlanCompleted, "", s.Run.ID, text, completedNotice{s.Run.ID, s.Run.Plan, s.Run.ItemID})
+	text := fmt.Sprintf("plan %s is completed: item %s was its last open item; %d approved (%d proven)",
+		safetext.Quote(s.Run.Plan, excerptRunes), safetext.Quote(s.Run.ItemID, excerptRunes), s.Progress.Approved, s.Progress.Proven)
+	return tx.postData(core.NoticePlanCompleted, "", s.Run.ID, text, completedNotice{s.Run.ID, s.Run.Plan, s.Run.ItemID, s.Progress.Approved, s.Progress.Proven})
 }

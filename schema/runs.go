@@ -262,6 +262,7 @@ type ItemOutcome struct {
 	Title            string   `json:"title"`
 	DoneBy           string   `json:"done_by" schema:"enum=run|plan" doc:"whether a run was approved, or the file says so"`
 	RunID            string   `json:"run_id,omitzero"`
+	Proof            string   `json:"proof,omitzero" doc:"of a run with required checks: proof.state of the run"`
 	Attempts         int      `json:"attempts,omitzero"`
 	ReviewRejections int      `json:"review_rejections,omitzero"`
 	Summary          string   `json:"summary,omitzero"`

@@ -977,6 +977,8 @@ export interface ItemOutcome {
   /** whether a run was approved, or the file says so */
   done_by: "run" | "plan";
   run_id?: string;
+  /** of a run with required checks: proof.state of the run */
+  proof?: string;
   attempts?: number;
   review_rejections?: number;
   summary?: string;

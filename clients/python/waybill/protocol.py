@@ -1194,6 +1194,8 @@ class ItemOutcome(_ItemOutcomeRequired, total=False):
     """ItemOutcome is the outcome of one item of a plan."""
 
     run_id: str
+    #: of a run with required checks: proof.state of the run
+    proof: str
     attempts: int
     review_rejections: int
     summary: str
