@@ -80,7 +80,7 @@ var floors = map[string]struct {
 	"api":        {floor: 3, beside: []string{"api/anchor", "api/entity"}},
 	"api/anchor": {floor: 3, beside: []string{"api/entity"}},
 	"api/entity": {floor: 3},
-	"mcphost":    {floor: 3},
+	"hostconfig":    {floor: 3},
 	"wire":       {floor: 3},
 
 	"web/page": {floor: 0},
@@ -134,8 +134,8 @@ var rooms = map[string][]string{
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine", "cli/receipts", "cli/work"},
 	"github.com/go-json-experiment/json":     {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/pipe", "plan"},
-	"github.com/tailscale/hujson":            {"mcphost"},
-	"github.com/pelletier/go-toml/v2":        {"check/config", "mcphost"},
+	"github.com/tailscale/hujson":            {"hostconfig"},
+	"github.com/pelletier/go-toml/v2":        {"check/config", "hostconfig"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
 	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
@@ -145,7 +145,7 @@ var rooms = map[string][]string{
 	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
 	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                      {"prompt/sanitize"},
-	"golang.org/x/sys":                       {"internal/procgroup", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
+	"golang.org/x/sys":                       {"internal/procgroup", "hostconfig", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp", "mcp/pipe"},
 	"mvdan.cc/sh/v3":                         {"core/shellcmd"},
 }

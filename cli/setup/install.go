@@ -13,9 +13,9 @@ import (
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
+	"waybill/hostconfig"
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
-	"waybill/mcphost"
 	"waybill/schema"
 )
 
@@ -34,7 +34,7 @@ func MCPInstall(a *program.App) *cobra.Command { return commands{a}.mcpInstallCo
 func (a commands) mcpInstallCommand() *cobra.Command {
 	var o mcpInstall
 	var names []string
-	for _, h := range mcphost.Hosts() {
+	for _, h := range hostconfig.Hosts() {
 		names = append(names, h.Name)
 	}
 	cmd := &cobra.Command{
@@ -96,14 +96,14 @@ func (a commands) mcpInstall(cmd *cobra.Command, args []string, o mcpInstall) er
 }
 
 // change returns the change without its file.
-func (a commands) change(args []string, o mcpInstall) (c mcphost.Change, err error) {
-	host, known := mcphost.Named(args[0])
+func (a commands) change(args []string, o mcpInstall) (c hostconfig.Change, err error) {
+	host, known := hostconfig.Named(args[0])
 	if !known {
 		return c, unknownHost(args[0])
 	}
-	c = mcphost.Change{Host: host, Remove: o.remove, Force: o.force}
-	c.Entry = mcphost.Entry{Name: o.name, Args: append([]string{"mcp"}, args[1:]...)}
-	if c.Entry.Command, err = mcphost.Program(); err != nil && !o.remove { // removal works without the program
+	c = hostconfig.Change{Host: host, Remove: o.remove, Force: o.force}
+	c.Entry = hostconfig.Entry{Name: o.name, Args: append([]string{"mcp"}, args[1:]...)}
+	if c.Entry.Command, err = hostconfig.Program(); err != nil && !o.remove { // removal works without the program
 		return c, err
 	}
 	if _, err := host.Snippet(c.Entry); err != nil {
@@ -114,7 +114,7 @@ func (a commands) change(args []string, o mcpInstall) (c mcphost.Change, err err
 
 func unknownHost(name string) error {
 	var names []string
-	for _, h := range mcphost.Hosts() {
+	for _, h := range hostconfig.Hosts() {
 		names = append(names, h.Name)
 	}
 	perhaps := ""
@@ -125,9 +125,9 @@ func unknownHost(name string) error {
 }
 
 // places returns where this process looks for the files of hosts.
-func (a commands) places(project bool) (mcphost.Places, error) {
+func (a commands) places(project bool) (hostconfig.Places, error) {
 	home, _ := os.UserHomeDir() // without one, some are found all the same
-	p := mcphost.Places{GOOS: runtime.GOOS, Home: home, Env: a.Env}
+	p := hostconfig.Places{GOOS: runtime.GOOS, Home: home, Env: a.Env}
 	if !project {
 		return p, nil
 	}
@@ -141,19 +141,19 @@ func (a commands) places(project bool) (mcphost.Places, error) {
 
 // An installed is the output of `waybill mcp install --json`.
 type installed struct {
-	Host    string         `json:"host"`
-	Name    string         `json:"name"`
-	Action  mcphost.Action `json:"action,omitzero"`
-	File    string         `json:"file,omitzero"`
-	Backup  string         `json:"backup,omitzero"`
-	Command string         `json:"command,omitzero"`
-	Args    []string       `json:"args,omitzero"`
-	Snippet string         `json:"snippet,omitzero"` // a whole file with the entry
-	Error   string         `json:"error,omitzero"`
-	There   string         `json:"there,omitzero"` // the existing entry with that name
+	Host    string            `json:"host"`
+	Name    string            `json:"name"`
+	Action  hostconfig.Action `json:"action,omitzero"`
+	File    string            `json:"file,omitzero"`
+	Backup  string            `json:"backup,omitzero"`
+	Command string            `json:"command,omitzero"`
+	Args    []string          `json:"args,omitzero"`
+	Snippet string            `json:"snippet,omitzero"` // a whole file with the entry
+	Error   string            `json:"error,omitzero"`
+	There   string            `json:"there,omitzero"` // the existing entry with that name
 }
 
-func reportOf(c mcphost.Change) installed {
+func reportOf(c hostconfig.Change) installed {
 	r := installed{Host: c.Host.Name, Name: c.Entry.Name, File: c.File}
 	if !c.Remove {
 		r.Command, r.Args = c.Entry.Command, c.Entry.Args
@@ -161,7 +161,7 @@ func reportOf(c mcphost.Change) installed {
 	return r
 }
 
-func (a commands) printEntry(c mcphost.Change) error {
+func (a commands) printEntry(c hostconfig.Change) error {
 	snippet, err := c.Host.Snippet(c.Entry)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (a commands) printEntry(c mcphost.Change) error {
 	return err
 }
 
-func (a commands) printInstalled(c mcphost.Change, result mcphost.Result) error {
+func (a commands) printInstalled(c hostconfig.Change, result hostconfig.Result) error {
 	if a.JSON {
 		r := reportOf(c)
 		r.Action, r.File, r.Backup = result.Action, result.File, result.Backup
@@ -183,16 +183,16 @@ func (a commands) printInstalled(c mcphost.Change, result mcphost.Result) error 
 	}
 	what := string(result.Action) + " " + c.Entry.Name
 	switch {
-	case result.Action == mcphost.Unchanged && c.Remove:
+	case result.Action == hostconfig.Unchanged && c.Remove:
 		what = c.Entry.Name + " is not there"
-	case result.Action == mcphost.Unchanged:
+	case result.Action == hostconfig.Unchanged:
 		what = c.Entry.Name + " is there already"
 	}
 	text := fmt.Sprintf("%s: %s (%s)\n", c.Host.Title, what, safetext.Printable(result.File))
 	if result.Backup != "" {
 		text += "the file as it was: " + safetext.Printable(result.Backup) + "\n"
 	}
-	if result.Action != mcphost.Unchanged {
+	if result.Action != hostconfig.Unchanged {
 		text += "start " + c.Host.Title + " again for it to take effect\n"
 	}
 	_, err := fmt.Fprint(a.Out, text)
@@ -200,13 +200,13 @@ func (a commands) printInstalled(c mcphost.Change, result mcphost.Result) error 
 }
 
 // notInstalled reports why the file was not changed, and what a person can do.
-func (a commands) notInstalled(c mcphost.Change, err error) error {
+func (a commands) notInstalled(c hostconfig.Change, err error) error {
 	a.Code = output.ExitFailed
 	r := reportOf(c)
 	r.Error = err.Error()
-	if taken, ok := errors.AsType[*mcphost.TakenError](err); ok {
+	if taken, ok := errors.AsType[*hostconfig.TakenError](err); ok {
 		a.Code, r.There = output.ExitConflict, taken.Text
-	} else if _, ok := errors.AsType[*mcphost.BusyError](err); ok {
+	} else if _, ok := errors.AsType[*hostconfig.BusyError](err); ok {
 		a.Code = output.ExitBusy
 	}
 	if !c.Remove {

@@ -1,9 +1,9 @@
-// Package mcphost adds an MCP server to the configuration of the programs that use MCP servers, and removes it.
+// Package hostconfig adds waybill to the configuration of the programs that run coding agents, and removes it.
 //
 // It knows for each host the place of the file and the form of an entry. It changes only the bytes of the entry:
 // comments, order, white space and unknown parts stay. It refuses to change a file that it cannot read completely, to
 // replace foreign entries unasked, and to start or ask a host.
-package mcphost
+package hostconfig
 
 import (
 	"fmt"

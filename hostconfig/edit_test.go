@@ -1,4 +1,4 @@
-package mcphost_test
+package hostconfig_test
 
 import (
 	"os"
@@ -11,20 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"waybill/mcphost"
+	"waybill/hostconfig"
 	"waybill/test/golden"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // entry is what all tests install.
-var entry = mcphost.Entry{Name: "waybill", Command: "/usr/local/bin/waybill", Args: []string{"mcp"}}
+var entry = hostconfig.Entry{Name: "waybill", Command: "/usr/local/bin/waybill", Args: []string{"mcp"}}
 
-func change(t testing.TB, host string) mcphost.Change {
+func change(t testing.TB, host string) hostconfig.Change {
 	t.Helper()
-	h, ok := mcphost.Named(host)
+	h, ok := hostconfig.Named(host)
 	require.True(t, ok, host)
-	return mcphost.Change{Host: h, Entry: entry}
+	return hostconfig.Change{Host: h, Entry: entry}
 }
 
 // TestEdits plays the files of testdata. The comment of each has words: the host; then crlf, bom or open for
@@ -85,11 +85,11 @@ func play(t *testing.T, archive *txtar.Archive) {
 	same, action, _, err := c.Edit(&got)
 	require.NoError(t, err)
 	require.Equal(t, got, same)
-	require.Equal(t, mcphost.Unchanged, action)
+	require.Equal(t, hostconfig.Unchanged, action)
 	c.Remove = true
 	rest, action, gone, err := c.Edit(&got)
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Removed, action)
+	require.Equal(t, hostconfig.Removed, action)
 	require.False(t, gone)
 	if !has("kept") {
 		require.Equal(t, before, rest, "taken out again")
@@ -116,12 +116,12 @@ func compare(t *testing.T, want *txtar.File, name, got string) {
 
 // A file that was made for the entry is removed with it. An empty file becomes empty again.
 func TestFileMadeForTheEntryIsRemovedWithIt(t *testing.T) {
-	for _, host := range mcphost.Hosts() {
+	for _, host := range hostconfig.Hosts() {
 		for _, before := range []*string{nil, ptr(""), ptr("\n"), ptr(" \r\n \r\n"), ptr("\ufeff")} {
 			c := change(t, host.Name)
 			text, action, _, err := c.Edit(before)
 			require.NoError(t, err, host.Name)
-			require.Equal(t, mcphost.Added, action)
+			require.Equal(t, hostconfig.Added, action)
 			c.Remove = true
 			rest, _, gone, err := c.Edit(&text)
 			require.NoError(t, err)
@@ -137,7 +137,7 @@ func ptr(s string) *string { return &s }
 
 // A snippet is what a new file would be.
 func TestSnippetsAreFiles(t *testing.T) {
-	for _, host := range mcphost.Hosts() {
+	for _, host := range hostconfig.Hosts() {
 		snippet, err := host.Snippet(entry)
 		require.NoError(t, err)
 		text, _, _, err := change(t, host.Name).Edit(nil)
@@ -148,10 +148,10 @@ func TestSnippetsAreFiles(t *testing.T) {
 
 // No character of a path or an argument ends a string.
 func TestStringsAreQuoted(t *testing.T) {
-	for _, host := range mcphost.Hosts() {
+	for _, host := range hostconfig.Hosts() {
 		for _, before := range []*string{nil, ptr("")} {
 			c := change(t, host.Name)
-			c.Entry = mcphost.Entry{
+			c.Entry = hostconfig.Entry{
 				Name: "w", Command: `C:\Program Files\way"bill.exe`,
 				Args: []string{"mcp", "<&>", "a\nb\x7f\x1b", "--workspace=/ä/\u2028"},
 			}
@@ -159,7 +159,7 @@ func TestStringsAreQuoted(t *testing.T) {
 			require.NoError(t, err)
 			_, action, _, err := c.Edit(&text) // it reads what it has written
 			require.NoError(t, err)
-			require.Equal(t, mcphost.Unchanged, action, text)
+			require.Equal(t, hostconfig.Unchanged, action, text)
 			require.NotContains(t, text, "\x1b")
 		}
 	}
@@ -173,7 +173,7 @@ func TestDeepTextIsRefused(t *testing.T) {
 }
 
 func TestInvalidEntriesAreRefused(t *testing.T) {
-	for _, e := range []mcphost.Entry{
+	for _, e := range []hostconfig.Entry{
 		{Name: ""},
 		{Name: "a.b"},
 		{Name: "a b"},
@@ -181,9 +181,9 @@ func TestInvalidEntriesAreRefused(t *testing.T) {
 		{Name: "a", Command: "\xff"},
 		{Name: "a", Args: []string{"\xff"}},
 	} {
-		_, err := mcphost.Hosts()[0].Snippet(e)
+		_, err := hostconfig.Hosts()[0].Snippet(e)
 		require.Error(t, err, "%q", e)
-		_, err = mcphost.Change{Host: mcphost.Hosts()[0], File: filepath.Join(t.TempDir(), "f"), Entry: e}.Apply(t.Context())
+		_, err = hostconfig.Change{Host: hostconfig.Hosts()[0], File: filepath.Join(t.TempDir(), "f"), Entry: e}.Apply(t.Context())
 		require.Error(t, err, "%q", e)
 	}
 }

@@ -1,4 +1,4 @@
-package mcphost_test
+package hostconfig_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package mcphost
+package hostconfig
 
 // Edit returns what becomes of a text, or of no file. gone says that there is no file any more.
 func (c Change) Edit(text *string) (rest string, action Action, gone bool, err error) {

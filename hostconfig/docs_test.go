@@ -1,4 +1,4 @@
-package mcphost_test
+package hostconfig_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/mcphost"
+	"waybill/hostconfig"
 	"waybill/test/golden"
 )
 
@@ -22,7 +22,7 @@ func TestHostsDocumentIsCurrent(t *testing.T) {
 	require.NoError(t, err)
 	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
 	parts := map[string]string{"places": placesTable(t)}
-	for _, host := range mcphost.Hosts() {
+	for _, host := range hostconfig.Hosts() {
 		snippet, err := host.Snippet(entry)
 		require.NoError(t, err)
 		language := "json"
@@ -39,7 +39,7 @@ func TestHostsDocumentIsCurrent(t *testing.T) {
 func placesTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("| host | yours | with `--project` | key |\n|---|---|---|---|\n")
-	for _, host := range mcphost.Hosts() {
+	for _, host := range hostconfig.Hosts() {
 		var yours []string
 		for _, system := range []struct{ goos, title string }{{"linux", ""}, {"darwin", "macOS"}, {"windows", "Windows"}} {
 			file := fileIn(t, host, system.goos)
@@ -58,16 +58,16 @@ func placesTable(t *testing.T) string {
 	return b.String()
 }
 
-func fileIn(t *testing.T, host mcphost.Host, goos string) string {
+func fileIn(t *testing.T, host hostconfig.Host, goos string) string {
 	places := home(t, goos, nil)
 	file, err := host.File(places)
 	require.NoError(t, err)
 	return "~" + filepath.ToSlash(strings.TrimPrefix(file, places.Home))
 }
 
-func projectFile(t *testing.T, host mcphost.Host) string {
+func projectFile(t *testing.T, host hostconfig.Host) string {
 	project := t.TempDir()
-	file, err := host.File(mcphost.Places{Project: project})
+	file, err := host.File(hostconfig.Places{Project: project})
 	require.NoError(t, err)
 	return strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(file, project)), "/")
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcphost
+package hostconfig
 
 import (
 	"errors"

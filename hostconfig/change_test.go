@@ -1,4 +1,4 @@
-package mcphost_test
+package hostconfig_test
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/mcphost"
+	"waybill/hostconfig"
 )
 
 const someServers = "{\n  \"mcpServers\": {\n    \"notes\": {\"command\": \"notes-mcp\"}\n  }\n}\n"
 
 // in returns a change of a file in a new folder, which has the text unless it is empty.
-func in(t *testing.T, text string) mcphost.Change {
+func in(t *testing.T, text string) hostconfig.Change {
 	t.Helper()
 	c := change(t, "cursor")
 	c.File, c.Wait = filepath.Join(t.TempDir(), "mcp.json"), time.Minute
@@ -53,8 +53,8 @@ func TestInstallAndRemove(t *testing.T) {
 	c := in(t, someServers)
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Added, result.Action)
-	require.Equal(t, c.File+mcphost.BackupSuffix, result.Backup)
+	require.Equal(t, hostconfig.Added, result.Action)
+	require.Equal(t, c.File+hostconfig.BackupSuffix, result.Backup)
 	require.Equal(t, someServers, read(t, result.Backup))
 	installed := read(t, c.File)
 	require.Contains(t, installed, `"waybill"`)
@@ -63,7 +63,7 @@ func TestInstallAndRemove(t *testing.T) {
 	require.NoError(t, err)
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Result{Action: mcphost.Unchanged, File: result.File}, result)
+	require.Equal(t, hostconfig.Result{Action: hostconfig.Unchanged, File: result.File}, result)
 	after, err := os.Stat(c.File)
 	require.NoError(t, err)
 	require.True(t, os.SameFile(before, after), "it was not even replaced by its like")
@@ -71,18 +71,18 @@ func TestInstallAndRemove(t *testing.T) {
 	c.Remove = true
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Removed, result.Action)
-	require.Equal(t, c.File+mcphost.BackupSuffix+"-2", result.Backup, "the first backup is not written over")
+	require.Equal(t, hostconfig.Removed, result.Action)
+	require.Equal(t, c.File+hostconfig.BackupSuffix+"-2", result.Backup, "the first backup is not written over")
 	require.Equal(t, installed, read(t, result.Backup))
 	require.Equal(t, someServers, read(t, c.File))
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Unchanged, result.Action)
+	require.Equal(t, hostconfig.Unchanged, result.Action)
 
 	c.Remove = false
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, c.File+mcphost.BackupSuffix, result.Backup, "there is one with this text already")
+	require.Equal(t, c.File+hostconfig.BackupSuffix, result.Backup, "there is one with this text already")
 	require.Len(t, names(t, c.File), 3)
 }
 
@@ -92,12 +92,12 @@ func TestNewFileIsRemovedWithItsEntry(t *testing.T) {
 	c.Remove = true
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Unchanged, result.Action)
+	require.Equal(t, hostconfig.Unchanged, result.Action)
 	require.NoDirExists(t, filepath.Dir(c.File), "nothing is made to find nothing")
 	c.Remove = false
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Added, result.Action)
+	require.Equal(t, hostconfig.Added, result.Action)
 	require.Empty(t, result.Backup)
 	text := read(t, c.File)
 	c.Remove = true
@@ -113,7 +113,7 @@ func TestForeignFieldsAreLeftAlone(t *testing.T) {
 	c := in(t, text)
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, mcphost.Unchanged, result.Action)
+	require.Equal(t, hostconfig.Unchanged, result.Action)
 	require.Equal(t, text, read(t, c.File))
 }
 
@@ -143,7 +143,7 @@ func TestPathsOfOtherThingsAreLeftAlone(t *testing.T) {
 			}
 			_, err := c.Apply(t.Context())
 			require.ErrorContains(t, err, test.want)
-			require.NoFileExists(t, c.File+mcphost.LockSuffix)
+			require.NoFileExists(t, c.File+hostconfig.LockSuffix)
 		})
 	}
 }
@@ -270,11 +270,11 @@ func TestFileThatOthersKeepWritingIsGivenUp(t *testing.T) {
 		saves++
 		require.NoError(t, os.WriteFile(c.File, []byte(`{"theme": `+strconv.Itoa(saves)+`}`), 0o600))
 	}).Apply(t.Context())
-	var busy *mcphost.BusyError
+	var busy *hostconfig.BusyError
 	require.ErrorAs(t, err, &busy)
 	require.ErrorContains(t, err, "stop them, and try again")
 	require.Equal(t, `{"theme": `+strconv.Itoa(saves)+`}`, read(t, c.File))
-	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
 }
 
 func TestTwoInstallsAtOnce(t *testing.T) {
@@ -286,7 +286,7 @@ func TestTwoInstallsAtOnce(t *testing.T) {
 }
 
 // installAll makes many changes of a file at once, none of which is lost.
-func installAll(t *testing.T, c mcphost.Change) {
+func installAll(t *testing.T, c hostconfig.Change) {
 	t.Helper()
 	const many = 8
 	errs := make([]error, many)
@@ -304,7 +304,7 @@ func installAll(t *testing.T, c mcphost.Change) {
 		require.NoError(t, err)
 		require.Contains(t, text, fmt.Sprintf(`"waybill-%d"`, i))
 	}
-	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
 }
 
 // A process that died while it wrote left its lock behind. Every later change waited for it and failed.
@@ -315,16 +315,16 @@ func TestAbandonedLockIsRemoved(t *testing.T) {
 		c.Wait = time.Nanosecond
 		result, err := c.Apply(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, mcphost.Added, result.Action)
+		require.Equal(t, hostconfig.Added, result.Action)
 		require.Contains(t, read(t, c.File), `"waybill"`)
 		require.NoFileExists(t, lock)
 	}
 }
 
 // abandonLock makes a lock whose process ended a minute ago.
-func abandonLock(t *testing.T, c mcphost.Change, text string) (lock string) {
+func abandonLock(t *testing.T, c hostconfig.Change, text string) (lock string) {
 	t.Helper()
-	lock = c.File + mcphost.LockSuffix
+	lock = c.File + hostconfig.LockSuffix
 	require.NoError(t, os.WriteFile(lock, []byte(text), 0o600))
 	long := time.Now().Add(-time.Minute)
 	require.NoError(t, os.Chtimes(lock, long, long))
@@ -333,14 +333,14 @@ func abandonLock(t *testing.T, c mcphost.Change, text string) (lock string) {
 
 func TestHeldLockIsNamed(t *testing.T) {
 	c := in(t, someServers)
-	lock := c.File + mcphost.LockSuffix
+	lock := c.File + hostconfig.LockSuffix
 	_, err := c.BeforeSwap(func() {
 		long := time.Now().Add(-time.Minute)
 		require.NoError(t, os.Chtimes(lock, long, long))
 		other := c
 		other.Wait = time.Nanosecond
 		_, err := other.Apply(t.Context())
-		var busy *mcphost.BusyError
+		var busy *hostconfig.BusyError
 		require.ErrorAs(t, err, &busy)
 		require.ErrorContains(t, err, "if none is running, remove ")
 		other.Wait = time.Minute
@@ -357,11 +357,11 @@ func TestHeldLockIsNamed(t *testing.T) {
 // A folder with the name of the lock is not touched.
 func TestLockThatIsNoFileIsLeftAlone(t *testing.T) {
 	c := in(t, someServers)
-	require.NoError(t, os.Mkdir(c.File+mcphost.LockSuffix, 0o755))
+	require.NoError(t, os.Mkdir(c.File+hostconfig.LockSuffix, 0o755))
 	c.Wait = time.Nanosecond
 	_, err := c.Apply(t.Context())
 	require.ErrorContains(t, err, "if none is running, remove ")
-	require.DirExists(t, c.File+mcphost.LockSuffix)
+	require.DirExists(t, c.File+hostconfig.LockSuffix)
 	require.Equal(t, someServers, read(t, c.File))
 }
 
@@ -377,14 +377,14 @@ func TestAbandonedLockIsRemovedOnce(t *testing.T) {
 // Without a name for the backup, the file stays as it is.
 func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	c := in(t, someServers)
-	require.NoError(t, os.Mkdir(c.File+mcphost.BackupSuffix, 0o755)) // a name that is taken is passed over
+	require.NoError(t, os.Mkdir(c.File+hostconfig.BackupSuffix, 0o755)) // a name that is taken is passed over
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, c.File+mcphost.BackupSuffix+"-2", filepath.Join(filepath.Dir(c.File), filepath.Base(result.Backup)))
+	require.Equal(t, c.File+hostconfig.BackupSuffix+"-2", filepath.Join(filepath.Dir(c.File), filepath.Base(result.Backup)))
 
 	c = in(t, someServers)
 	for i := range 1000 {
-		name := c.File + mcphost.BackupSuffix
+		name := c.File + hostconfig.BackupSuffix
 		if i > 0 {
 			name += "-" + strconv.Itoa(i+1)
 		}
@@ -393,7 +393,7 @@ func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	_, err = c.Apply(t.Context())
 	require.ErrorContains(t, err, "1000 backups already")
 	require.Equal(t, someServers, read(t, c.File))
-	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
 }
 
 // An edit that would lose something, or would not be found again, is not written.

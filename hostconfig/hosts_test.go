@@ -1,4 +1,4 @@
-package mcphost_test
+package hostconfig_test
 
 import (
 	"os"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/mcphost"
+	"waybill/hostconfig"
 )
 
 // home is a folder that is there, with places in it.
-func home(t *testing.T, goos string, env map[string]string) mcphost.Places {
+func home(t *testing.T, goos string, env map[string]string) hostconfig.Places {
 	t.Helper()
-	return mcphost.Places{GOOS: goos, Home: t.TempDir(), Env: func(name string) string { return env[name] }}
+	return hostconfig.Places{GOOS: goos, Home: t.TempDir(), Env: func(name string) string { return env[name] }}
 }
 
 // docs/hosts.md has the files without these variables, and those of projects: TestHostsDocumentIsCurrent compares them.
@@ -35,7 +35,7 @@ func TestVariablesNameTheFolderOfTheFile(t *testing.T) {
 	} {
 		t.Run(test.host+" "+test.goos+" "+test.variable, func(t *testing.T) {
 			places := home(t, test.goos, map[string]string{test.variable: elsewhere})
-			host, ok := mcphost.Named(test.host)
+			host, ok := hostconfig.Named(test.host)
 			require.True(t, ok)
 			file, err := host.File(places)
 			require.NoError(t, err)
@@ -49,40 +49,40 @@ func TestExistingFileIsPreferred(t *testing.T) {
 	project := t.TempDir()
 	there := filepath.Join(project, "opencode.jsonc")
 	require.NoError(t, os.WriteFile(there, []byte("{}"), 0o600))
-	host, _ := mcphost.Named("opencode")
-	file, err := host.File(mcphost.Places{Project: project})
+	host, _ := hostconfig.Named("opencode")
+	file, err := host.File(hostconfig.Places{Project: project})
 	require.NoError(t, err)
 	require.Equal(t, there, file)
 }
 
 func TestUnknownPlacesAreRefused(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "gone")
-	for want, places := range map[string]mcphost.Places{
+	for want, places := range map[string]hostconfig.Places{
 		"set HOME, or use --project":                         {GOOS: "linux"},
 		"the home folder " + absent + " does not exist":      {GOOS: "linux", Home: absent},
 		`is "relative", which is not an absolute path`:       home(t, "linux", map[string]string{"CODEX_HOME": "relative"}),
 		"the configuration of Codex: CODEX_HOME is \"a b\",": home(t, "linux", map[string]string{"CODEX_HOME": "a b"}),
 	} {
-		host, _ := mcphost.Named("codex")
+		host, _ := hostconfig.Named("codex")
 		_, err := host.File(places)
 		require.ErrorContains(t, err, want)
 	}
 	relative := home(t, "linux", map[string]string{"XDG_CONFIG_HOME": "relative"})
-	host, _ := mcphost.Named("zed")
+	host, _ := hostconfig.Named("zed")
 	file, err := host.File(relative)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(relative.Home, ".config", "zed", "settings.json"), file)
-	_, err = host.File(mcphost.Places{GOOS: "windows"})
+	_, err = host.File(hostconfig.Places{GOOS: "windows"})
 	require.ErrorContains(t, err, "HOME")
-	_, known := mcphost.Named("emacs")
+	_, known := hostconfig.Named("emacs")
 	require.False(t, known)
 }
 
 // The home folder was required although the configuration folder was known.
 func TestAKnownFolderNeedsNoHome(t *testing.T) {
 	folder := t.TempDir()
-	places := mcphost.Places{GOOS: "linux", Env: func(name string) string { return map[string]string{"XDG_CONFIG_HOME": folder}[name] }}
-	host, _ := mcphost.Named("zed")
+	places := hostconfig.Places{GOOS: "linux", Env: func(name string) string { return map[string]string{"XDG_CONFIG_HOME": folder}[name] }}
+	host, _ := hostconfig.Named("zed")
 	file, err := host.File(places)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(folder, "zed", "settings.json"), file)
@@ -101,29 +101,29 @@ func TestProgramIsTheNameThatAnUpdateKeeps(t *testing.T) {
 	}
 	other := filepath.Join(dir, "other")
 	require.NoError(t, os.WriteFile(other, nil, 0o755))
-	got, err := mcphost.ProgramAt(cellar, finds(other))
+	got, err := hostconfig.ProgramAt(cellar, finds(other))
 	require.NoError(t, err)
 	require.Equal(t, cellar, got, "another program of that name is not this one")
-	got, err = mcphost.ProgramAt(cellar, func(string) (string, error) { return "", os.ErrNotExist })
+	got, err = hostconfig.ProgramAt(cellar, func(string) (string, error) { return "", os.ErrNotExist })
 	require.NoError(t, err)
 	require.Equal(t, cellar, got)
 	if err := os.Link(cellar, bin); err != nil {
 		t.Skip("this file system has no second names: ", err)
 	}
-	got, err = mcphost.ProgramAt(cellar, finds(bin))
+	got, err = hostconfig.ProgramAt(cellar, finds(bin))
 	require.NoError(t, err)
 	require.Equal(t, bin, got)
 }
 
 func TestTemporaryProgramsAreRefused(t *testing.T) {
 	nowhere := func(string) (string, error) { return "", os.ErrNotExist }
-	_, err := mcphost.ProgramAt(filepath.Join(t.TempDir(), "waybill"), nowhere)
+	_, err := hostconfig.ProgramAt(filepath.Join(t.TempDir(), "waybill"), nowhere)
 	require.ErrorContains(t, err, "was moved or removed")
 	for _, folder := range []string{"go-build123/b001/exe", "go-build/0a/0a1b-d"} {
-		_, err = mcphost.ProgramAt(programIn(t, folder), nowhere)
+		_, err = hostconfig.ProgramAt(programIn(t, folder), nowhere)
 		require.ErrorContains(t, err, "`go run`")
 	}
-	_, err = mcphost.Program() // the test is such a program itself, unless it was built with -c
+	_, err = hostconfig.Program() // the test is such a program itself, unless it was built with -c
 	if err != nil {
 		require.ErrorContains(t, err, "`go run`")
 	}
@@ -132,7 +132,7 @@ func TestTemporaryProgramsAreRefused(t *testing.T) {
 // A program that was built in a folder such as go-builder was taken for one of `go run`.
 func TestFoldersOfSimilarNamesAreNotThoseOfGoRun(t *testing.T) {
 	path := programIn(t, "go-builder/bin")
-	got, err := mcphost.ProgramAt(path, func(string) (string, error) { return "", os.ErrNotExist })
+	got, err := hostconfig.ProgramAt(path, func(string) (string, error) { return "", os.ErrNotExist })
 	require.NoError(t, err)
 	require.Equal(t, path, got)
 }
