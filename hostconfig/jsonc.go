@@ -82,11 +82,42 @@ func lineColumn(text string, offset int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
 }
 
-// A level is an object on the path to the entry.
+// A level is an object or a list on the path to the entry.
 type level struct {
+	value *hujson.Value
+	items []item
+	after hujson.Extra // before the closing bracket
+	next  int          // index of the item on the path, or -1
+}
+
+// An item is a member of an object, or an element of a list.
+type item struct {
+	name   string       // of a member
+	begin  int          // offset of the name or the element
+	before hujson.Extra // before that
 	value  *hujson.Value
-	object *hujson.Object
-	next   int // index of the member on the path, or -1
+}
+
+// levelOf returns the object or list of a value, or false. The result has no next item.
+func levelOf(value *hujson.Value, list bool) (level, bool) {
+	l := level{value: value, next: -1}
+	switch inner := value.Value.(type) {
+	case *hujson.Object:
+		l.after = inner.AfterExtra
+		for i := range inner.Members {
+			m := &inner.Members[i]
+			l.items = append(l.items, item{m.Name.Value.(hujson.Literal).String(), m.Name.StartOffset, m.Name.BeforeExtra, &m.Value})
+		}
+		return l, !list
+	case *hujson.Array:
+		l.after = inner.AfterExtra
+		for i := range inner.Elements {
+			e := &inner.Elements[i]
+			l.items = append(l.items, item{"", e.StartOffset, e.BeforeExtra, e})
+		}
+		return l, list
+	}
+	return l, false
 }
 
 // walk follows a path through objects. The last level has the last member of the path, or lacks the next one.
@@ -97,34 +128,34 @@ func (d *jsonDoc) walk(path []string) ([]level, error) {
 		if value == nil {
 			return levels, nil
 		}
-		object, ok := value.Value.(*hujson.Object)
+		l, ok := levelOf(value, false)
 		if !ok {
 			return nil, d.at(value.StartOffset, "an object is expected here, for "+key)
 		}
-		next, err := d.member(object, key)
-		if err != nil {
+		var err error
+		if l.next, err = d.member(l, key); err != nil {
 			return nil, err
 		}
-		levels = append(levels, level{value, object, next})
-		if next < 0 {
+		levels = append(levels, l)
+		if l.next < 0 {
 			return levels, nil
 		}
-		value = &object.Members[next].Value
+		value = l.items[l.next].value
 	}
 	return levels, nil
 }
 
 // member returns the index of the member with the name, or -1. Two such members are an error, because hosts differ in
 // which one they use.
-func (d *jsonDoc) member(object *hujson.Object, name string) (int, error) {
+func (d *jsonDoc) member(object level, name string) (int, error) {
 	at := -1
-	for i, m := range object.Members {
-		if m.Name.Value.(hujson.Literal).String() != name {
+	for i, m := range object.items {
+		if m.name != name {
 			continue
 		}
 		if at >= 0 {
-			first, _ := lineColumn(d.body, object.Members[at].Name.StartOffset)
-			return -1, d.at(m.Name.StartOffset, fmt.Sprintf("%q occurs twice, first on line %d: remove one", name, first))
+			first, _ := lineColumn(d.body, object.items[at].begin)
+			return -1, d.at(m.begin, fmt.Sprintf("%q occurs twice, first on line %d: remove one", name, first))
 		}
 		at = i
 	}
@@ -144,9 +175,9 @@ func (jsonc) find(text string, at spot) (*found, error) {
 	if last.next < 0 {
 		return nil, nil
 	}
-	m := last.object.Members[last.next]
-	f := &found{text: d.body[m.Name.StartOffset:m.Value.EndOffset]}
-	f.line, _ = lineColumn(d.body, m.Name.StartOffset)
+	m := last.items[last.next]
+	f := &found{text: d.body[m.begin:m.value.EndOffset]}
+	f.line, _ = lineColumn(d.body, m.begin)
 	tree, err := jsonc{}.tree(text)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (jsonc) fresh(at spot, fields []field) string {
 func (jsonc) nothing() string { return "{}\n" }
 
 func (s style) document(at spot, fields []field) string {
-	return "{" + s.newline + s.unit + s.lines(at.path(), fields, s.unit) + s.newline + "}"
+	return "{" + s.newline + s.unit + s.nested(at.path(), s.unit, true, s.entry(fields)) + s.newline + "}"
 }
 
 func (jsonc) put(text string, at spot, fields []field) (string, error) {
@@ -41,33 +41,31 @@ func (jsonc) put(text string, at spot, fields []field) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	last := levels[len(levels)-1]
-	return d.bom + d.insert(last, at.path()[len(levels)-1:], fields), nil
+	return d.bom + d.insert(levels[len(levels)-1], at.path()[len(levels)-1:], d.style.entry(fields)), nil
 }
 
-// insert adds the next member of the path to an object.
-func (d *jsonDoc) insert(l level, path []string, fields []field) string {
-	members := l.object.Members
-	if len(members) == 0 {
-		brace := l.value.StartOffset + 1
-		return d.body[:brace] + d.style.line(path, fields) + d.body[brace:]
+// insert adds a value to an object, as the next member of the path, or to a list, where the path is empty.
+func (d *jsonDoc) insert(l level, path []string, v written) string {
+	if len(l.items) == 0 {
+		bracket := l.value.StartOffset + 1
+		return d.body[:bracket] + d.style.nested(path, "", false, v) + d.body[bracket:]
 	}
-	last := members[len(members)-1]
-	indent, own := indentOf(last.Name.BeforeExtra)
-	inside := l.value.EndOffset - 1 - len(l.object.AfterExtra) // start of the text before the closing brace
-	remarks := trimRight(l.object.AfterExtra)
-	sep, member := d.style.newline+indent, ""
-	if own || bytes.Contains(remarks, []byte("//")) {
-		member = d.style.lines(path, fields, indent)
-	} else {
-		sep, member = d.style.space, d.style.line(path, fields)
+	last := l.items[len(l.items)-1]
+	indent, own := indentOf(last.before)
+	inside := l.value.EndOffset - 1 - len(l.after) // start of the text before the closing bracket
+	remarks := trimRight(l.after)
+	own = own || bytes.Contains(remarks, []byte("//"))
+	sep := d.style.space
+	if own {
+		sep = d.style.newline + indent
 	}
+	added := d.style.nested(path, indent, own, v)
 	here := inside + len(remarks)
-	if last.Value.AfterExtra != nil { // the last one has a comma, too
-		return d.body[:here] + sep + member + "," + d.body[here:]
+	if last.value.AfterExtra != nil { // the last one has a comma, too
+		return d.body[:here] + sep + added + "," + d.body[here:]
 	}
-	comma := last.Value.EndOffset
-	return d.body[:comma] + "," + d.body[comma:here] + sep + member + d.body[here:]
+	comma := last.value.EndOffset
+	return d.body[:comma] + "," + d.body[comma:here] + sep + added + d.body[here:]
 }
 
 func trimRight(extra []byte) []byte { return bytes.TrimRight(extra, " \t\r\n") }
@@ -82,12 +80,9 @@ func (jsonc) replace(text string, at spot, fields []field) (string, error) {
 		return "", err
 	}
 	last := levels[len(levels)-1]
-	m := last.object.Members[last.next]
-	value := d.style.flat(fields)
-	if indent, own := indentOf(m.Name.BeforeExtra); own {
-		value = "{" + d.style.newline + d.style.body(fields, indent+d.style.unit) + d.style.newline + indent + "}"
-	}
-	return d.bom + d.body[:m.Value.StartOffset] + value + d.body[m.Value.EndOffset:], nil
+	m := last.items[last.next]
+	indent, own := indentOf(m.before)
+	return d.bom + d.body[:m.value.StartOffset] + d.style.entry(fields)(indent, own) + d.body[m.value.EndOffset:], nil
 }
 
 func (jsonc) amend(text string, at spot, fields []field) (string, error) {
@@ -109,27 +104,25 @@ func (jsonc) amend(text string, at spot, fields []field) (string, error) {
 // set returns an object with this member, in place of one of the same name if there is one.
 func (d *jsonDoc) set(l level, f field) string {
 	if l.next >= 0 {
-		old := l.object.Members[l.next].Value
-		if written(old, f.value) {
+		old := l.items[l.next].value
+		if says(old, f.value) {
 			return d.body
 		}
 		return d.body[:old.StartOffset] + d.style.value(f.value) + d.body[old.EndOffset:]
 	}
-	first := l.object.Members[0].Name
+	first := l.items[0]
 	sep := "," + d.style.space
-	if indent, own := indentOf(first.BeforeExtra); own {
+	if indent, own := indentOf(first.before); own {
 		sep = "," + d.style.newline + indent
 	}
 	member := quote(f.name) + ":" + d.style.space + d.style.value(f.value)
-	return d.body[:first.StartOffset] + member + sep + d.body[first.StartOffset:]
+	return d.body[:first.begin] + member + sep + d.body[first.begin:]
 }
 
-// written reports whether a value means the same as a field, in any spelling.
-func written(v hujson.Value, want any) bool {
-	v = v.Clone()
-	v.Standardize()
-	var there any
-	return json.Unmarshal(v.Pack(), &there) == nil && same(there, plainValue(want))
+// says reports whether a value means the same as a field, in any spelling.
+func says(v *hujson.Value, want any) bool {
+	there, ok := decoded(v)
+	return ok && same(there, plainValue(want))
 }
 
 func (jsonc) take(text string, at spot) (string, bool, error) {
@@ -141,55 +134,65 @@ func (jsonc) take(text string, at spot) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	for i := len(levels) - 1; i > 0; i-- {
+	rest, whole := d.takeLast(levels)
+	return rest, whole, nil
+}
+
+// takeLast removes the last item of a path, and what was made around it.
+func (d *jsonDoc) takeLast(levels []level) (rest string, whole bool) {
+	for i := len(levels) - 1; i >= 0; i-- {
 		if !d.made(levels[i]) {
-			return d.bom + d.remove(levels[i]), false, nil
+			return d.bom + d.remove(levels[i]), false
 		}
-	}
-	if !d.made(levels[0]) {
-		return d.bom + d.remove(levels[0]), false, nil
 	}
 	around := d.body[:d.root.StartOffset] + d.body[d.root.EndOffset:]
 	switch {
 	case strings.Trim(around, " \t\r\n") != "":
-		return d.bom + d.remove(levels[0]), false, nil
+		return d.bom + d.remove(levels[0]), false
 	case d.root.EndOffset == len(d.body):
-		return d.bom + around, false, nil
+		return d.bom + around, false
 	}
-	return "", true, nil
+	return "", true
 }
 
-// made reports whether an object was created for its only member.
+// made reports whether an object or a list was created for its only item.
 func (d *jsonDoc) made(l level) bool {
-	if len(l.object.Members) != 1 {
+	if len(l.items) != 1 {
 		return false
 	}
-	m := l.object.Members[0]
-	before, after := m.Name.BeforeExtra, l.object.AfterExtra
-	return len(before) > 0 && len(after) > 0 && blank(before) && blank(after) && m.Value.AfterExtra == nil
+	only := l.items[0]
+	return len(only.before) > 0 && len(l.after) > 0 && blank(only.before) && blank(l.after) && only.value.AfterExtra == nil
 }
 
 func blank(extra hujson.Extra) bool { return len(trimRight(extra)) == 0 }
 
-// remove removes a member and a comma that is then superfluous. Comments stay.
+// remove removes an item and a comma that is then superfluous. Comments stay.
 func (d *jsonDoc) remove(l level) string {
-	m := l.object.Members[l.next]
-	begin, end := m.Name.StartOffset, m.Value.EndOffset
-	if comma := end + len(m.Value.AfterExtra); d.body[comma] == ',' {
+	m := l.items[l.next]
+	begin, end := m.begin, m.value.EndOffset
+	if comma := end + len(m.value.AfterExtra); d.body[comma] == ',' {
 		end = comma + 1
 	}
-	if len(l.object.Members) == 1 {
+	if len(l.items) == 1 {
 		return d.body[:begin] + d.body[end:]
 	}
-	begin -= len(m.Name.BeforeExtra) - len(trimRight(m.Name.BeforeExtra))
+	begin -= len(m.before) - len(trimRight(m.before))
 	rest := strings.TrimLeft(d.body[end:], " \t\r")
-	if bytes.Contains(m.Name.BeforeExtra, []byte("//")) && !strings.HasPrefix(rest, "\n") {
-		begin = m.Name.StartOffset // the following text must not become part of the comment
+	if bytes.Contains(m.before, []byte("//")) && !strings.HasPrefix(rest, "\n") {
+		begin = m.begin // the following text must not become part of the comment
 	}
 	if d.body[end-1] == ',' || l.next == 0 {
 		return d.body[:begin] + d.body[end:]
 	}
-	previous := l.object.Members[l.next-1].Value
+	previous := l.items[l.next-1].value
 	comma := previous.EndOffset + len(previous.AfterExtra)
 	return d.body[:comma] + d.body[comma+1:begin] + d.body[end:]
+}
+
+// decoded returns the content of a value, as tree would.
+func decoded(v *hujson.Value) (content any, ok bool) {
+	standard := v.Clone()
+	standard.Standardize()
+	err := json.Unmarshal(standard.Pack(), &content)
+	return content, err == nil
 }

@@ -65,13 +65,33 @@ func (s style) value(v any) string {
 	}
 }
 
-// line writes a member on one line. New objects are padded, by which take recognises them.
-func (s style) line(path []string, fields []field) string {
-	head := quote(path[0]) + ":" + s.space
-	if len(path) > 1 {
-		return head + "{ " + s.line(path[1:], fields) + " }"
+// A written value is its text, over several lines if multi. The first line is already indented.
+type written func(indent string, multi bool) string
+
+// entry writes an object with these fields.
+func (s style) entry(fields []field) written {
+	return func(indent string, multi bool) string {
+		if !multi {
+			return s.flat(fields)
+		}
+		return "{" + s.newline + s.body(fields, indent+s.unit) + s.newline + indent + "}"
 	}
-	return head + s.flat(fields)
+}
+
+// nested writes a value as a member of that path. New objects are padded, by which take recognises them.
+func (s style) nested(path []string, indent string, multi bool, v written) string {
+	if len(path) == 0 {
+		return v(indent, multi)
+	}
+	head := quote(path[0]) + ":" + s.space
+	switch {
+	case len(path) == 1:
+		return head + v(indent, multi)
+	case !multi:
+		return head + "{ " + s.nested(path[1:], "", false, v) + " }"
+	}
+	inner := indent + s.unit
+	return head + "{" + s.newline + inner + s.nested(path[1:], inner, true, v) + s.newline + indent + "}"
 }
 
 func (s style) flat(fields []field) string {
@@ -80,15 +100,6 @@ func (s style) flat(fields []field) string {
 		parts = append(parts, quote(f.name)+":"+s.space+s.value(f.value))
 	}
 	return "{" + strings.Join(parts, ","+s.space) + "}"
-}
-
-// lines writes a member over several lines. The first line is already indented.
-func (s style) lines(path []string, fields []field, indent string) string {
-	head, inner := quote(path[0])+":"+s.space+"{"+s.newline, indent+s.unit
-	if len(path) > 1 {
-		return head + inner + s.lines(path[1:], fields, inner) + s.newline + indent + "}"
-	}
-	return head + s.body(fields, inner) + s.newline + indent + "}"
 }
 
 func (s style) body(fields []field, indent string) string {
