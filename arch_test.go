@@ -76,12 +76,15 @@ var floors = map[string]struct {
 	"test/conformance":        {floor: 0},
 	"test/conformance/player": {floor: 1},
 
-	"engine":     {floor: 2, beside: []string{"engine/resultfile"}},
-	"api":        {floor: 3, beside: []string{"api/anchor", "api/entity"}},
-	"api/anchor": {floor: 3, beside: []string{"api/entity"}},
-	"api/entity": {floor: 3},
-	"hostconfig":    {floor: 3},
-	"wire":       {floor: 3},
+	"engine":              {floor: 2, beside: []string{"engine/resultfile"}},
+	"api":                 {floor: 3, beside: []string{"api/anchor", "api/entity"}},
+	"api/anchor":          {floor: 3, beside: []string{"api/entity"}},
+	"api/entity":          {floor: 3},
+	"hostconfig":          {floor: 3, beside: []string{"hostconfig/notation", "hostconfig/replace"}},
+	"packages":            {floor: 4},
+	"hostconfig/notation": {floor: 3},
+	"hostconfig/replace":  {floor: 3, beside: []string{"hostconfig/notation"}},
+	"wire":                {floor: 3},
 
 	"web/page": {floor: 0},
 
@@ -134,18 +137,18 @@ var rooms = map[string][]string{
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine", "cli/receipts", "cli/work"},
 	"github.com/go-json-experiment/json":     {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/pipe", "plan"},
-	"github.com/tailscale/hujson":            {"hostconfig"},
-	"github.com/pelletier/go-toml/v2":        {"check/config", "hostconfig"},
+	"github.com/tailscale/hujson":            {"hostconfig/notation"},
+	"github.com/pelletier/go-toml/v2":        {"check/config", "hostconfig/notation"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
 	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
 	"github.com/anishathalye/porcupine":      {"test/linearizability"},
-	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt"}, // its diff of two texts
+	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
 	"github.com/yuin/goldmark":               {"web/markdown"},
-	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
+	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
 	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                      {"prompt/sanitize"},
-	"golang.org/x/sys":                       {"internal/procgroup", "hostconfig", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
+	"golang.org/x/sys":                       {"internal/procgroup", "hostconfig/replace", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp", "mcp/pipe"},
 	"mvdan.cc/sh/v3":                         {"core/shellcmd"},
 }

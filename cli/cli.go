@@ -66,7 +66,7 @@ An id may be shortened to four or more characters of its beginning or end if tha
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
 exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, doctor,
-work, check and audit list their own.`,
+setup, work, check and audit list their own.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -90,7 +90,7 @@ work, check and audit list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

@@ -9,6 +9,9 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"waybill/hostconfig/notation"
+	"waybill/hostconfig/replace"
 )
 
 // A Change adds an entry to the file of a host, or removes it.
@@ -18,98 +21,34 @@ type Change struct {
 	Entry   Entry
 	Remove  bool
 	Force   bool          // replace or remove any entry of the name
+	Keep    bool          // let an entry of waybill with other arguments have them
 	Project string        // if not empty, a folder that no link may lead out of; new files in it are readable by others
 	Wait    time.Duration // how long to wait for another change of the file; 0 is ten seconds
 
 	beforeSwap func() // for tests: a write by others just before the rename
 }
 
-// An Action is the outcome of a change.
-type Action string
-
-// The outcomes of a change.
-const (
-	Added     Action = "added"
-	Replaced  Action = "replaced"
-	Updated   Action = "updated" // it was waybill's; fields that others added stay
-	Removed   Action = "removed"
-	Unchanged Action = "unchanged" // the file was correct, and nothing was written
-)
-
-// A Result reports a change.
-type Result struct {
-	Action Action
-	File   string // the file that was written, with links followed
-	Backup string // a copy of the old file; empty if there was none, or if it was not changed
-}
-
-// mostTries limits how often a change starts again because another program wrote the file meanwhile.
-const mostTries = 5
-
-// Apply carries the change out. After an error, the file is unchanged. *SyntaxError, *TakenError and *BusyError are
+// Apply carries the change out. After an error, the file is unchanged. *notation.SyntaxError, *TakenError and *replace.BusyError are
 // errors that a caller may distinguish.
 //
 // Changes of one file by this package take turns. A write by another program is noticed, and the change is repeated
 // on it. Only a write between the last check and the rename is lost, also from the backup.
-func (c Change) Apply(ctx context.Context) (Result, error) {
+func (c Change) Apply(ctx context.Context) (replace.Result, error) {
 	if err := c.Entry.check(); err != nil {
-		return Result{}, err
+		return replace.Result{}, err
 	}
-	for range mostTries {
-		result, err := c.try(ctx)
-		if !errors.Is(err, errSaved) {
-			return result, err
-		}
-	}
-	return Result{}, &BusyError{c.File, "other programs keep writing it: stop them, and try again"}
-}
-
-func (c Change) try(ctx context.Context) (Result, error) {
 	if _, err := os.Lstat(c.File); c.Remove && errors.Is(err, fs.ErrNotExist) {
-		return Result{Action: Unchanged, File: c.File}, nil
+		return replace.Result{Action: notation.Unchanged, File: c.File}, nil
 	}
-	if c.Project != "" {
-		if err := inside(c.Project, c.File); err != nil {
-			return Result{}, err
-		}
+	t := replace.Target{
+		Path: c.File, Project: c.Project, Wait: c.Wait, Nothing: c.Host.notation.Nothing(), Locate: located, BeforeSwap: c.beforeSwap,
 	}
-	s, err := open(ctx, c.File, c.wait())
-	if err != nil {
-		return Result{}, err
-	}
-	defer s.close()
-	e, err := c.edit(s.text)
-	if err != nil {
-		return Result{}, located(err, s.path)
-	}
-	result := Result{Action: e.action, File: s.path}
-	if e.action == Unchanged {
-		return result, nil
-	}
-	if c.beforeSwap != nil {
-		s.beforeSwap = c.beforeSwap
-	}
-	if e.whole {
-		result.Backup, err = s.remove(c.Host.notation)
-	} else {
-		result.Backup, err = s.write(e.text, c.Project != "")
-	}
-	if err != nil {
-		return Result{}, err
-	}
-	return result, nil
-}
-
-func (c Change) wait() time.Duration {
-	if c.Wait == 0 {
-		return 10 * time.Second
-	}
-	return c.Wait
+	return t.Change(ctx, c.edit)
 }
 
 // located adds the file to an error.
 func located(err error, file string) error {
-	if e, ok := errors.AsType[*SyntaxError](err); ok {
+	if e, ok := errors.AsType[*notation.SyntaxError](err); ok {
 		e.File = file
 	}
 	if e, ok := errors.AsType[*TakenError](err); ok {
@@ -118,41 +57,45 @@ func located(err error, file string) error {
 	return err
 }
 
-// An edit is a new text.
-type edit struct {
-	action Action
-	text   string
-	whole  bool // the file would be empty
-}
-
 // edit makes the change to a text, and then checks that the new text differs from the old one in the entry only.
-func (c Change) edit(text *string) (edit, error) {
+func (c Change) edit(text *string) (notation.Edit, error) {
 	n, fields := c.Host.notation, c.Host.fields(c.Entry)
-	at := spot{c.Host.keys, c.Entry.Name}
+	at := notation.Spot{Keys: c.Host.keys, Name: c.Entry.Name}
 	switch {
 	case text == nil && c.Remove:
-		return edit{action: Unchanged}, nil
+		return notation.Edit{Action: notation.Unchanged}, nil
 	case text == nil:
-		return edit{action: Added, text: n.fresh(at, fields)}, nil
+		return notation.Edit{Action: notation.Added, Text: n.Fresh(at, fields)}, nil
 	}
-	before, err := n.tree(*text)
+	before, err := n.Tree(*text)
 	if err != nil {
-		return edit{}, err
+		return notation.Edit{}, err
 	}
 	at, fields = c.shape(before, at, fields)
-	there, err := n.find(*text, at)
+	there, err := n.Find(*text, at)
 	if err != nil {
-		return edit{}, err
+		return notation.Edit{}, err
+	}
+	if there != nil && !c.Remove {
+		if c.Keep && c.Entry.own(there) {
+			args := commandLine(there)[1:]
+			if slices.Contains(c.Entry.Args, hooksFlag) && !slices.Contains(args, hooksFlag) {
+				args = slices.Insert(args, 1, hooksFlag)
+			}
+			c.Entry.Args = args
+			_, fields = c.shape(before, notation.Spot{Keys: c.Host.keys, Name: c.Entry.Name}, c.Host.fields(c.Entry))
+		}
+		fields = there.Merged(fields, allowList)
 	}
 	e, err := c.decide(*text, at, fields, there)
-	if err != nil || e.action == Unchanged || e.whole {
+	if err != nil || e.Action == notation.Unchanged || e.Whole {
 		return e, err
 	}
 	return e, c.confirm(e, before, at, fields, there)
 }
 
 // shape adapts an entry to files of OpenCode 2, which have servers under a key of their own.
-func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []field) {
+func (c Change) shape(tree map[string]any, at notation.Spot, fields []notation.Field) (notation.Spot, []notation.Field) {
 	if c.Host.Name != "opencode" {
 		return at, fields
 	}
@@ -161,62 +104,64 @@ func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []fie
 	if _, entry := servers["type"].(string); servers == nil || entry {
 		return at, fields
 	}
-	at.keys = []string{"mcp", "servers"}
-	return at, slices.DeleteFunc(fields, func(f field) bool { return f.name == "enabled" })
+	at.Keys = []string{"mcp", "servers"}
+	return at, slices.DeleteFunc(fields, func(f notation.Field) bool { return f.Name == "enabled" })
 }
 
 // decide returns the edit for an existing entry of the name. It updates an entry with the same program and arguments,
 // in any folder. An entry with other arguments may be a choice of the user.
-func (c Change) decide(text string, at spot, fields []field, there *found) (e edit, err error) {
+func (c Change) decide(text string, at notation.Spot, fields []notation.Field, there *notation.Found) (e notation.Edit, err error) {
 	n := c.Host.notation
 	switch {
-	case there == nil && c.Remove, there != nil && !c.Remove && there.holds(fields):
-		e.action = Unchanged
+	case there == nil && c.Remove, there != nil && !c.Remove && there.Holds(fields):
+		e.Action = notation.Unchanged
 	case there == nil:
-		e.action = Added
-		e.text, err = n.put(text, at, fields)
+		e.Action = notation.Added
+		e.Text, err = n.Put(text, at, fields)
 	case c.Remove:
 		return c.removal(text, at, fields, there)
-	case there.like(c.Entry), c.Force && there.own(c.Entry):
-		e.action = Updated
-		e.text, err = n.amend(text, at, fields)
+	case c.Entry.like(there), (c.Force || c.Keep) && c.Entry.own(there):
+		e.Action = notation.Updated
+		e.Text, err = n.Amend(text, at, fields)
 	case !c.Force:
-		err = &TakenError{Line: there.line, Name: at.name, Text: there.text}
+		err = &TakenError{Line: there.Line, Name: at.Name, Text: there.Text}
 	default:
-		e.action = Replaced
-		e.text, err = n.replace(text, at, fields)
+		e.Action = notation.Replaced
+		e.Text, err = n.Replace(text, at, fields)
 	}
 	return e, err
 }
 
 // removal removes an entry. From an entry with foreign fields it removes only its own.
-func (c Change) removal(text string, at spot, fields []field, there *found) (e edit, err error) {
+func (c Change) removal(text string, at notation.Spot, fields []notation.Field, there *notation.Found) (e notation.Edit, err error) {
 	if c.Project != "" && !c.Force {
-		taken := &TakenError{Line: there.line, Name: at.name, Text: there.text}
-		if !there.own(c.Entry) {
-			return edit{}, taken
+		taken := &TakenError{Line: there.Line, Name: at.Name, Text: there.Text}
+		if !c.Entry.own(there) {
+			return notation.Edit{}, taken
 		}
-		if added := there.beyond(fields); len(added) > 0 {
+		added := there.Beyond(fields)
+		maps.DeleteFunc(added, pinned)
+		if len(added) > 0 {
 			taken.Added = slices.Sorted(maps.Keys(added))
-			return edit{}, taken
+			return notation.Edit{}, taken
 		}
 	}
-	e.action = Removed
-	e.text, e.whole, err = c.Host.notation.take(text, at)
+	e.Action = notation.Removed
+	e.Text, e.Whole, err = c.Host.notation.Take(text, at)
 	return e, err
 }
 
 // confirm reads a new text again and compares it with the expected one.
-func (c Change) confirm(e edit, before map[string]any, at spot, fields []field, old *found) error {
+func (c Change) confirm(e notation.Edit, before map[string]any, at notation.Spot, fields []notation.Field, old *notation.Found) error {
 	n := c.Host.notation
-	after, err := n.tree(e.text)
-	if err != nil || !same(without(before, at.path()), without(after, at.path())) {
-		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill cannot change %s in a file of this form: edit it by hand", at.name)}
+	after, err := n.Tree(e.Text)
+	if err != nil || !notation.Same(notation.Without(before, at.Path()), notation.Without(after, at.Path())) {
+		return &notation.SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill cannot change %s in a file of this form: edit it by hand", at.Name)}
 	}
-	there, err := n.find(e.text, at)
-	lost := e.action == Updated && there != nil && !same(old.beyond(fields), there.beyond(fields))
-	if err != nil || (there == nil) != c.Remove || (there != nil && !there.holds(fields)) || lost {
-		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill could not find %s in it again: edit it by hand", at.name)}
+	there, err := n.Find(e.Text, at)
+	lost := e.Action == notation.Updated && there != nil && !notation.Same(old.Beyond(fields), there.Beyond(fields))
+	if err != nil || (there == nil) != c.Remove || (there != nil && !there.Holds(fields)) || lost {
+		return &notation.SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill could not find %s in it again: edit it by hand", at.Name)}
 	}
 	return nil
 }

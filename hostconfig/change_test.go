@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/hostconfig"
+	"waybill/hostconfig/notation"
+	"waybill/hostconfig/replace"
 )
 
 const someServers = "{\n  \"mcpServers\": {\n    \"notes\": {\"command\": \"notes-mcp\"}\n  }\n}\n"
@@ -53,8 +55,8 @@ func TestInstallAndRemove(t *testing.T) {
 	c := in(t, someServers)
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Added, result.Action)
-	require.Equal(t, c.File+hostconfig.BackupSuffix, result.Backup)
+	require.Equal(t, notation.Added, result.Action)
+	require.Equal(t, c.File+replace.BackupSuffix, result.Backup)
 	require.Equal(t, someServers, read(t, result.Backup))
 	installed := read(t, c.File)
 	require.Contains(t, installed, `"waybill"`)
@@ -63,7 +65,7 @@ func TestInstallAndRemove(t *testing.T) {
 	require.NoError(t, err)
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Result{Action: hostconfig.Unchanged, File: result.File}, result)
+	require.Equal(t, replace.Result{Action: notation.Unchanged, File: result.File}, result)
 	after, err := os.Stat(c.File)
 	require.NoError(t, err)
 	require.True(t, os.SameFile(before, after), "it was not even replaced by its like")
@@ -71,18 +73,18 @@ func TestInstallAndRemove(t *testing.T) {
 	c.Remove = true
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Removed, result.Action)
-	require.Equal(t, c.File+hostconfig.BackupSuffix+"-2", result.Backup, "the first backup is not written over")
+	require.Equal(t, notation.Removed, result.Action)
+	require.Equal(t, c.File+replace.BackupSuffix+"-2", result.Backup, "the first backup is not written over")
 	require.Equal(t, installed, read(t, result.Backup))
 	require.Equal(t, someServers, read(t, c.File))
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Unchanged, result.Action)
+	require.Equal(t, notation.Unchanged, result.Action)
 
 	c.Remove = false
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, c.File+hostconfig.BackupSuffix, result.Backup, "there is one with this text already")
+	require.Equal(t, c.File+replace.BackupSuffix, result.Backup, "there is one with this text already")
 	require.Len(t, names(t, c.File), 3)
 }
 
@@ -92,12 +94,12 @@ func TestNewFileIsRemovedWithItsEntry(t *testing.T) {
 	c.Remove = true
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Unchanged, result.Action)
+	require.Equal(t, notation.Unchanged, result.Action)
 	require.NoDirExists(t, filepath.Dir(c.File), "nothing is made to find nothing")
 	c.Remove = false
 	result, err = c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Added, result.Action)
+	require.Equal(t, notation.Added, result.Action)
 	require.Empty(t, result.Backup)
 	text := read(t, c.File)
 	c.Remove = true
@@ -113,7 +115,7 @@ func TestForeignFieldsAreLeftAlone(t *testing.T) {
 	c := in(t, text)
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Unchanged, result.Action)
+	require.Equal(t, notation.Unchanged, result.Action)
 	require.Equal(t, text, read(t, c.File))
 }
 
@@ -143,7 +145,7 @@ func TestPathsOfOtherThingsAreLeftAlone(t *testing.T) {
 			}
 			_, err := c.Apply(t.Context())
 			require.ErrorContains(t, err, test.want)
-			require.NoFileExists(t, c.File+hostconfig.LockSuffix)
+			require.NoFileExists(t, c.File+replace.LockSuffix)
 		})
 	}
 }
@@ -270,11 +272,11 @@ func TestFileThatOthersKeepWritingIsGivenUp(t *testing.T) {
 		saves++
 		require.NoError(t, os.WriteFile(c.File, []byte(`{"theme": `+strconv.Itoa(saves)+`}`), 0o600))
 	}).Apply(t.Context())
-	var busy *hostconfig.BusyError
+	var busy *replace.BusyError
 	require.ErrorAs(t, err, &busy)
 	require.ErrorContains(t, err, "stop them, and try again")
 	require.Equal(t, `{"theme": `+strconv.Itoa(saves)+`}`, read(t, c.File))
-	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
+	require.NoFileExists(t, c.File+replace.LockSuffix)
 }
 
 func TestTwoInstallsAtOnce(t *testing.T) {
@@ -304,7 +306,7 @@ func installAll(t *testing.T, c hostconfig.Change) {
 		require.NoError(t, err)
 		require.Contains(t, text, fmt.Sprintf(`"waybill-%d"`, i))
 	}
-	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
+	require.NoFileExists(t, c.File+replace.LockSuffix)
 }
 
 // A process that died while it wrote left its lock behind. Every later change waited for it and failed.
@@ -315,7 +317,7 @@ func TestAbandonedLockIsRemoved(t *testing.T) {
 		c.Wait = time.Nanosecond
 		result, err := c.Apply(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, hostconfig.Added, result.Action)
+		require.Equal(t, notation.Added, result.Action)
 		require.Contains(t, read(t, c.File), `"waybill"`)
 		require.NoFileExists(t, lock)
 	}
@@ -324,7 +326,7 @@ func TestAbandonedLockIsRemoved(t *testing.T) {
 // abandonLock makes a lock whose process ended a minute ago.
 func abandonLock(t *testing.T, c hostconfig.Change, text string) (lock string) {
 	t.Helper()
-	lock = c.File + hostconfig.LockSuffix
+	lock = c.File + replace.LockSuffix
 	require.NoError(t, os.WriteFile(lock, []byte(text), 0o600))
 	long := time.Now().Add(-time.Minute)
 	require.NoError(t, os.Chtimes(lock, long, long))
@@ -333,14 +335,14 @@ func abandonLock(t *testing.T, c hostconfig.Change, text string) (lock string) {
 
 func TestHeldLockIsNamed(t *testing.T) {
 	c := in(t, someServers)
-	lock := c.File + hostconfig.LockSuffix
+	lock := c.File + replace.LockSuffix
 	_, err := c.BeforeSwap(func() {
 		long := time.Now().Add(-time.Minute)
 		require.NoError(t, os.Chtimes(lock, long, long))
 		other := c
 		other.Wait = time.Nanosecond
 		_, err := other.Apply(t.Context())
-		var busy *hostconfig.BusyError
+		var busy *replace.BusyError
 		require.ErrorAs(t, err, &busy)
 		require.ErrorContains(t, err, "if none is running, remove ")
 		other.Wait = time.Minute
@@ -357,11 +359,11 @@ func TestHeldLockIsNamed(t *testing.T) {
 // A folder with the name of the lock is not touched.
 func TestLockThatIsNoFileIsLeftAlone(t *testing.T) {
 	c := in(t, someServers)
-	require.NoError(t, os.Mkdir(c.File+hostconfig.LockSuffix, 0o755))
+	require.NoError(t, os.Mkdir(c.File+replace.LockSuffix, 0o755))
 	c.Wait = time.Nanosecond
 	_, err := c.Apply(t.Context())
 	require.ErrorContains(t, err, "if none is running, remove ")
-	require.DirExists(t, c.File+hostconfig.LockSuffix)
+	require.DirExists(t, c.File+replace.LockSuffix)
 	require.Equal(t, someServers, read(t, c.File))
 }
 
@@ -377,14 +379,14 @@ func TestAbandonedLockIsRemovedOnce(t *testing.T) {
 // Without a name for the backup, the file stays as it is.
 func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	c := in(t, someServers)
-	require.NoError(t, os.Mkdir(c.File+hostconfig.BackupSuffix, 0o755)) // a name that is taken is passed over
+	require.NoError(t, os.Mkdir(c.File+replace.BackupSuffix, 0o755)) // a name that is taken is passed over
 	result, err := c.Apply(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, c.File+hostconfig.BackupSuffix+"-2", filepath.Join(filepath.Dir(c.File), filepath.Base(result.Backup)))
+	require.Equal(t, c.File+replace.BackupSuffix+"-2", filepath.Join(filepath.Dir(c.File), filepath.Base(result.Backup)))
 
 	c = in(t, someServers)
 	for i := range 1000 {
-		name := c.File + hostconfig.BackupSuffix
+		name := c.File + replace.BackupSuffix
 		if i > 0 {
 			name += "-" + strconv.Itoa(i+1)
 		}
@@ -393,7 +395,7 @@ func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	_, err = c.Apply(t.Context())
 	require.ErrorContains(t, err, "1000 backups already")
 	require.Equal(t, someServers, read(t, c.File))
-	require.NoFileExists(t, c.File+hostconfig.LockSuffix)
+	require.NoFileExists(t, c.File+replace.LockSuffix)
 }
 
 // An edit that would lose something, or would not be found again, is not written.

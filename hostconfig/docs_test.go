@@ -2,9 +2,8 @@ package hostconfig_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,29 +15,25 @@ import (
 
 var document = filepath.Join("..", "docs", "hosts.md")
 
-// What the document says about files and entries is written from what is written into them.
+// The document has the files and the notes of each host as the setup writes and says them.
 func TestHostsDocumentIsCurrent(t *testing.T) {
-	raw, err := os.ReadFile(document)
-	require.NoError(t, err)
-	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
-	parts := map[string]string{"places": placesTable(t)}
+	golden.Parts(t, document, map[string]string{"places": placesTable(t), "notes": notesList()})
+}
+
+func notesList() string {
+	var b strings.Builder
 	for _, host := range hostconfig.Hosts() {
-		snippet, err := host.Snippet(entry)
-		require.NoError(t, err)
-		language := "json"
-		if host.Name == "codex" {
-			language = "toml"
+		if notes := host.Notes(); len(notes) > 0 {
+			fmt.Fprintf(&b, "- **%s:** %s\n", host.Title, strings.Join(notes, " "))
 		}
-		parts[host.Name] = "```" + language + "\n" + snippet + "```\n"
-		require.Contains(t, text, "\n## "+host.Title+"\n\n    waybill mcp install "+host.Name+"\n")
 	}
-	golden.Parts(t, document, parts)
+	return b.String()
 }
 
 // placesTable has a row for each host.
 func placesTable(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("| host | yours | with `--project` | key |\n|---|---|---|---|\n")
+	b.WriteString("| host | server | hooks | skill | with `--project` |\n|---|---|---|---|---|\n")
 	for _, host := range hostconfig.Hosts() {
 		var yours []string
 		for _, system := range []struct{ goos, title string }{{"linux", ""}, {"darwin", "macOS"}, {"windows", "Windows"}} {
@@ -50,12 +45,39 @@ func placesTable(t *testing.T) string {
 				yours = append(yours, "on "+system.title+" `"+file+"`")
 			}
 		}
-		snippet, err := host.Snippet(entry)
-		require.NoError(t, err)
-		key := regexp.MustCompile(`^\W*(\w+)`).FindStringSubmatch(snippet)[1]
-		fmt.Fprintf(&b, "| %s (`%s`) | %s | `%s` | `%s` |\n", host.Title, host.Name, strings.Join(yours, ", "), projectFile(t, host), key)
+		s := newSetup(t, nil)
+		hooks, skill := partsOf(t, s, host, s.Home, "~")
+		s.Project = t.TempDir()
+		projectHooks, projectSkill := partsOf(t, s, host, s.Project+"/", "")
+		var shared []string
+		for _, file := range []string{"`" + projectFile(t, host) + "`", projectHooks, projectSkill} {
+			if file != "none" && !slices.Contains(shared, file) {
+				shared = append(shared, file)
+			}
+		}
+		fmt.Fprintf(&b, "| %s (`%s`) | %s | %s | %s | %s |\n", host.Title, host.Name, strings.Join(yours, ", "), hooks, skill, strings.Join(shared, ", "))
 	}
 	return b.String()
+}
+
+// partsOf returns the files of hooks and skill.
+func partsOf(t *testing.T, s *hostconfig.Setup, host hostconfig.Host, folder, instead string) (hooks, skill string) {
+	files, err := s.Files(host)
+	require.NoError(t, err)
+	hooks, skill = "none", "none"
+	for _, f := range files {
+		for _, p := range f.Parts {
+			path := "`" + instead + filepath.ToSlash(strings.TrimPrefix(f.Path, folder)) + "`"
+			switch p.Kind {
+			case hostconfig.Hooks:
+				hooks = path
+			case hostconfig.Skill:
+				skill = path
+			case hostconfig.Server:
+			}
+		}
+	}
+	return hooks, skill
 }
 
 func fileIn(t *testing.T, host hostconfig.Host, goos string) string {

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/hostconfig"
+	"waybill/hostconfig/notation"
 	"waybill/test/golden"
 )
 
@@ -85,11 +86,11 @@ func play(t *testing.T, archive *txtar.Archive) {
 	same, action, _, err := c.Edit(&got)
 	require.NoError(t, err)
 	require.Equal(t, got, same)
-	require.Equal(t, hostconfig.Unchanged, action)
+	require.Equal(t, notation.Unchanged, action)
 	c.Remove = true
 	rest, action, gone, err := c.Edit(&got)
 	require.NoError(t, err)
-	require.Equal(t, hostconfig.Removed, action)
+	require.Equal(t, notation.Removed, action)
 	require.False(t, gone)
 	if !has("kept") {
 		require.Equal(t, before, rest, "taken out again")
@@ -121,7 +122,7 @@ func TestFileMadeForTheEntryIsRemovedWithIt(t *testing.T) {
 			c := change(t, host.Name)
 			text, action, _, err := c.Edit(before)
 			require.NoError(t, err, host.Name)
-			require.Equal(t, hostconfig.Added, action)
+			require.Equal(t, notation.Added, action)
 			c.Remove = true
 			rest, _, gone, err := c.Edit(&text)
 			require.NoError(t, err)
@@ -159,7 +160,7 @@ func TestStringsAreQuoted(t *testing.T) {
 			require.NoError(t, err)
 			_, action, _, err := c.Edit(&text) // it reads what it has written
 			require.NoError(t, err)
-			require.Equal(t, hostconfig.Unchanged, action, text)
+			require.Equal(t, notation.Unchanged, action, text)
 			require.NotContains(t, text, "\x1b")
 		}
 	}

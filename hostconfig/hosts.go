@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"waybill/hostconfig/notation"
 )
 
 // A Host is a program that uses MCP servers.
@@ -13,11 +16,17 @@ type Host struct {
 	Name  string // name on a command line
 	Title string // name in texts
 
-	notation notation
+	notation notation.Notation
 	keys     []string
 	user     func(Places) ([]string, error) // its files; the first that exists counts, or else the last
 	project  []string                       // the same below the folder of a project
-	fields   func(Entry) []field
+	fields   func(Entry) []notation.Field
+
+	hooks *hookForm // nil if the host documents none
+	skill skillForm
+	signs signs
+	env   environment
+	notes []string // for the person
 }
 
 // Places has the system, the folders and the environment, from which the paths of files follow.
@@ -30,7 +39,7 @@ type Places struct {
 
 // Hosts returns all known hosts, by name.
 func Hosts() []Host {
-	return []Host{claudeCode(), codex(), cursor(), gemini(), openCode(), vsCode(), zed()}
+	return []Host{claudeCode(), codex(), copilot(), cursor(), gemini(), openCode(), qwen(), vsCode(), zed()}
 }
 
 // Named returns the host of that name.
@@ -45,21 +54,20 @@ func Named(name string) (Host, bool) {
 
 // File returns the path of the file for an entry. The file may be missing.
 func (h Host) File(p Places) (string, error) {
-	files, err := h.files(p)
+	files, err := h.located(p)
 	if err != nil {
-		return "", fmt.Errorf("the configuration of %s: %w", h.Title, err)
+		return "", err
 	}
-	for _, file := range files {
-		if _, err := os.Lstat(file); err == nil {
-			return file, nil
-		}
-	}
-	return files[len(files)-1], nil
+	return existing(files), nil
 }
 
-func (h Host) files(p Places) (files []string, err error) {
+// located returns the possible paths of the file.
+func (h Host) located(p Places) (files []string, err error) {
 	if p.Project == "" {
-		return h.user(p)
+		if files, err = h.user(p); err != nil {
+			return nil, fmt.Errorf("the configuration of %s: %w", h.Title, err)
+		}
+		return files, nil
 	}
 	for _, name := range h.project {
 		files = append(files, filepath.Join(p.Project, filepath.FromSlash(name)))
@@ -67,12 +75,22 @@ func (h Host) files(p Places) (files []string, err error) {
 	return files, nil
 }
 
+// existing returns the first file that exists, or else the last.
+func existing(files []string) string {
+	for _, file := range files {
+		if _, err := os.Lstat(file); err == nil {
+			return file
+		}
+	}
+	return files[len(files)-1]
+}
+
 // Snippet returns a whole file with only the entry, for a person to copy from.
 func (h Host) Snippet(e Entry) (string, error) {
 	if err := e.check(); err != nil {
 		return "", err
 	}
-	return h.notation.fresh(spot{h.keys, e.Name}, h.fields(e)), nil
+	return h.notation.Fresh(notation.Spot{Keys: h.keys, Name: e.Name}, h.fields(e)), nil
 }
 
 // claudeCode keeps the servers of a user in the file of its own state, and those of a project in a shared file.
@@ -80,11 +98,14 @@ func (h Host) Snippet(e Entry) (string, error) {
 // 48448, on CLAUDE_CONFIG_DIR for the first file.
 func claudeCode() Host {
 	return Host{
-		Name: "claude-code", Title: "Claude Code", notation: jsonc{}, keys: []string{"mcpServers"},
+		Name: "claude-code", Title: "Claude Code", notation: notation.JSON{}, keys: []string{"mcpServers"},
 		user: func(p Places) ([]string, error) {
 			return p.below("CLAUDE_CONFIG_DIR", p.Home, ".claude.json")
 		},
 		project: []string{".mcp.json"}, fields: typed,
+		hooks: claudeHooks(), skill: skillIn("CLAUDE_CONFIG_DIR", ".claude", ".claude"),
+		signs: signs{[]string{"claude"}, []string{".claude.json", ".claude"}},
+		notes: []string{"Claude Code asks once before it starts the server of a project. Restart it in folders where it runs."},
 	}
 }
 
@@ -92,11 +113,45 @@ func claudeCode() Host {
 // Protocol" and "Configuration reference".
 func codex() Host {
 	return Host{
-		Name: "codex", Title: "Codex", notation: tomlFile{}, keys: []string{"mcp_servers"},
+		Name: "codex", Title: "Codex", notation: notation.TOML{}, keys: []string{"mcp_servers"},
 		user: func(p Places) ([]string, error) {
 			return p.below("CODEX_HOME", p.inHome(".codex"), "config.toml")
 		},
-		project: []string{".codex/config.toml"}, fields: plainFields,
+		project: []string{".codex/config.toml"},
+		fields: func(e Entry) []notation.Field {
+			return append(plainFields(e), pairs(allowList, slices.Clone(variables))...)
+		},
+		hooks: codexHooks(), skill: skillIn("", ".agents", ".agents"),
+		signs: signs{[]string{"codex"}, []string{".codex"}},
+		env:   environment{only: codexVariables},
+		notes: []string{
+			"Codex runs no hook before you trust it: start codex, type /hooks, and trust those of waybill. Again after each change of them.",
+			"Codex reads the files of a project only in folders that you trust.",
+		},
+	}
+}
+
+// codexVariables are what Codex passes to servers beside the variables that their entry lists. Source: the function
+// create_env_for_mcp_server of codex-rs.
+var codexVariables = []string{
+	"HOME", "LOGNAME", "PATH", "SHELL", "USER", "__CF_USER_TEXT_ENCODING", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
+	"APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
+}
+
+// copilot is Copilot CLI. Source: GitHub documentation, "GitHub Copilot CLI command reference", on MCP servers.
+func copilot() Host {
+	return Host{
+		Name: "copilot", Title: "Copilot CLI", notation: notation.JSON{}, keys: []string{"mcpServers"},
+		user: func(p Places) ([]string, error) {
+			return p.below("COPILOT_HOME", p.inHome(".copilot"), "mcp-config.json")
+		},
+		project: []string{".github/mcp.json"},
+		fields: func(e Entry) []notation.Field {
+			return append(append(pairs("type", "local"), plainFields(e)...), pairs("tools", []string{"*"})...)
+		},
+		hooks: copilotHooks(), skill: skillIn("COPILOT_HOME", ".copilot", ".github"),
+		signs: signs{[]string{"copilot"}, []string{".copilot/config.json", ".copilot/mcp-config.json"}},
+		notes: []string{"Copilot CLI reads the files of a project only in folders that you trust."},
 	}
 }
 
@@ -104,11 +159,15 @@ func codex() Host {
 // mcp.json.
 func cursor() Host {
 	return Host{
-		Name: "cursor", Title: "Cursor", notation: jsonc{}, keys: []string{"mcpServers"},
+		Name: "cursor", Title: "Cursor", notation: notation.JSON{}, keys: []string{"mcpServers"},
 		user: func(p Places) ([]string, error) {
 			return p.below("", p.inHome(".cursor"), "mcp.json")
 		},
 		project: []string{".cursor/mcp.json"}, fields: plainFields,
+		hooks: cursorHooks(), skill: skillIn("", ".cursor", ".cursor"),
+		signs: signs{[]string{"cursor", "cursor-agent"}, []string{".cursor"}},
+		env:   environment{desktop: true},
+		notes: []string{"Restart Cursor, and switch waybill on under Settings, MCP."},
 	}
 }
 
@@ -116,11 +175,18 @@ func cursor() Host {
 // storage module on GEMINI_CLI_HOME, which replaces the home folder.
 func gemini() Host {
 	return Host{
-		Name: "gemini", Title: "Gemini CLI", notation: jsonc{}, keys: []string{"mcpServers"},
+		Name: "gemini", Title: "Gemini CLI", notation: notation.JSON{}, keys: []string{"mcpServers"},
 		user: func(p Places) ([]string, error) {
 			return p.below("GEMINI_CLI_HOME", p.Home, ".gemini", "settings.json")
 		},
 		project: []string{".gemini/settings.json"}, fields: plainFields,
+		hooks: geminiHooks(), skill: skillIn("GEMINI_CLI_HOME", ".gemini", ".gemini"),
+		signs: signs{[]string{"gemini"}, []string{".gemini"}},
+		env:   environment{secretless: true},
+		notes: []string{
+			"Gemini tells its model to ignore commands in the text of hooks and servers. Instructions reach it as remarks only: for work that must be done, let `waybill work` start Gemini.",
+			"In a folder that you do not trust, Gemini switches servers and hooks off without a word: type /permissions there, or start it with --skip-trust.",
+		},
 	}
 }
 
@@ -129,7 +195,7 @@ func gemini() Host {
 func openCode() Host {
 	names := []string{"opencode.jsonc", "opencode.json"}
 	return Host{
-		Name: "opencode", Title: "OpenCode", notation: jsonc{}, keys: []string{"mcp"},
+		Name: "opencode", Title: "OpenCode", notation: notation.JSON{}, keys: []string{"mcp"},
 		user: func(p Places) (files []string, err error) {
 			for _, name := range names {
 				file, err := p.below("", p.config(), "opencode", name)
@@ -141,9 +207,31 @@ func openCode() Host {
 			return files, nil
 		},
 		project: names,
-		fields: func(e Entry) []field {
-			return []field{{"type", "local"}, {"command", append([]string{e.Command}, e.Args...)}, {"enabled", true}}
+		fields: func(e Entry) []notation.Field {
+			return withEnv(pairs("type", "local", "command", append([]string{e.Command}, e.Args...), "enabled", true), "environment", e)
 		},
+		skill: skillForm{
+			user: func(p Places) ([]string, error) {
+				return p.below("", p.config(), "opencode", "skills", "waybill", "SKILL.md")
+			},
+			project: ".opencode/skills/waybill/SKILL.md",
+		},
+		signs: signs{[]string{"opencode"}, []string{".config/opencode"}},
+		notes: []string{"OpenCode has plugins instead of hooks: examples/opencode says how to install waybill's."},
+	}
+}
+
+// qwen is Qwen Code, which grew out of Gemini CLI. Source: Qwen Code documentation, "Configuration" and "MCP".
+func qwen() Host {
+	return Host{
+		Name: "qwen", Title: "Qwen Code", notation: notation.JSON{}, keys: []string{"mcpServers"},
+		user: func(p Places) ([]string, error) {
+			return p.below("QWEN_HOME", p.inHome(".qwen"), "settings.json")
+		},
+		project: []string{".qwen/settings.json"}, fields: plainFields,
+		hooks: qwenHooks(), skill: skillIn("QWEN_HOME", ".qwen", ".qwen"),
+		signs: signs{[]string{"qwen"}, []string{".qwen"}},
+		notes: []string{"Qwen Code runs the hooks of a project only in folders that you trust."},
 	}
 }
 
@@ -151,7 +239,7 @@ func openCode() Host {
 // reference", and "User and workspace settings" for the folder of the user.
 func vsCode() Host {
 	return Host{
-		Name: "vscode", Title: "Visual Studio Code", notation: jsonc{}, keys: []string{"servers"},
+		Name: "vscode", Title: "Visual Studio Code", notation: notation.JSON{}, keys: []string{"servers"},
 		user: func(p Places) ([]string, error) {
 			folder := p.config()
 			switch p.GOOS {
@@ -163,6 +251,13 @@ func vsCode() Host {
 			return p.below("", folder, "Code", "User", "mcp.json")
 		},
 		project: []string{".vscode/mcp.json"}, fields: typed,
+		hooks: copilotHooks(), skill: skillIn("COPILOT_HOME", ".copilot", ".github"),
+		signs: signs{[]string{"code"}, []string{".config/Code", "Library/Application Support/Code", "AppData/Roaming/Code"}},
+		env:   environment{desktop: true},
+		notes: []string{
+			"Visual Studio Code asks once whether you trust the server.",
+			"It also runs hooks from ~/.claude/settings.json: if waybill is there too, set that path to false in chat.hookFilesLocations.",
+		},
 	}
 }
 
@@ -170,7 +265,7 @@ func vsCode() Host {
 // crates/paths of zed-industries/zed on the folders.
 func zed() Host {
 	return Host{
-		Name: "zed", Title: "Zed", notation: jsonc{}, keys: []string{"context_servers"},
+		Name: "zed", Title: "Zed", notation: notation.JSON{}, keys: []string{"context_servers"},
 		user: func(p Places) ([]string, error) {
 			switch p.GOOS {
 			case "darwin":
@@ -181,15 +276,43 @@ func zed() Host {
 			return p.below("FLATPAK_XDG_CONFIG_HOME", p.config(), "zed", "settings.json")
 		},
 		project: []string{".zed/settings.json"}, fields: plainFields,
+		skill: skillIn("", ".agents", ".agents"),
+		signs: signs{[]string{"zed", "zeditor"}, []string{".config/zed", "AppData/Roaming/Zed"}},
+		env:   environment{desktop: true},
+		notes: []string{
+			"Zed has no hooks, so the agent must ask for its instructions itself.",
+			"Zed may start the server in /: where waybill does not find your workspace, run `waybill setup zed --workspace FOLDER`.",
+		},
 	}
 }
 
-func plainFields(e Entry) []field {
-	return []field{{"command", e.Command}, {"args", slices.Clone(e.Args)}}
+// pairs returns fields from names and their values.
+func pairs(pairs ...any) (fields []notation.Field) {
+	for i := 0; i < len(pairs); i += 2 {
+		fields = append(fields, notation.Field{Name: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return fields
 }
 
-func typed(e Entry) []field {
-	return append([]field{{"type", "stdio"}}, plainFields(e)...)
+func plainFields(e Entry) []notation.Field {
+	return withEnv(pairs("command", e.Command, "args", slices.Clone(e.Args)), "env", e)
+}
+
+// withEnv adds the variables of an entry under a name.
+func withEnv(fields []notation.Field, name string, e Entry) []notation.Field {
+	if len(e.Env) == 0 {
+		return fields
+	}
+	var all []notation.Field
+	for _, pair := range e.Env {
+		key, value, _ := strings.Cut(pair, "=")
+		all = append(all, pairs(key, value)...)
+	}
+	return append(fields, pairs(name, all)...)
+}
+
+func typed(e Entry) []notation.Field {
+	return append(pairs("type", "stdio"), plainFields(e)...)
 }
 
 // errNoHome is the error for paths that need the home folder.

@@ -72,6 +72,14 @@ func (a *App) CheckFlags(cmd *cobra.Command) (err error) {
 	return a.Configure(cmd)
 }
 
+// StoreFlag returns the store that --store names, or "".
+func (a *App) StoreFlag() string {
+	if a.envStore {
+		return ""
+	}
+	return a.Store
+}
+
 // Configure finds the settings.
 func (a *App) Configure(cmd *cobra.Command) (err error) {
 	if a.Settings, err = a.Finder().SettingsOf(cmd); err != nil {
@@ -109,7 +117,7 @@ func (a *App) Logger(w io.Writer) *slog.Logger {
 
 // unconfigured are the commands that use no settings, so that a wrong setting does not stop them.
 var unconfigured = []string{
-	"version", "where", "schema", "completion", "help", "doctor", "backup", "salvage", "install",
+	"version", "where", "schema", "completion", "help", "doctor", "backup", "salvage", "install", "setup",
 }
 
 // configured reports whether a command uses the settings.

@@ -14,6 +14,8 @@ import (
 	"waybill/cli/program"
 	"waybill/engine/workspace"
 	"waybill/hostconfig"
+	"waybill/hostconfig/notation"
+	"waybill/hostconfig/replace"
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 	"waybill/schema"
@@ -141,16 +143,16 @@ func (a commands) places(project bool) (hostconfig.Places, error) {
 
 // An installed is the output of `waybill mcp install --json`.
 type installed struct {
-	Host    string            `json:"host"`
-	Name    string            `json:"name"`
-	Action  hostconfig.Action `json:"action,omitzero"`
-	File    string            `json:"file,omitzero"`
-	Backup  string            `json:"backup,omitzero"`
-	Command string            `json:"command,omitzero"`
-	Args    []string          `json:"args,omitzero"`
-	Snippet string            `json:"snippet,omitzero"` // a whole file with the entry
-	Error   string            `json:"error,omitzero"`
-	There   string            `json:"there,omitzero"` // the existing entry with that name
+	Host    string          `json:"host"`
+	Name    string          `json:"name"`
+	Action  notation.Action `json:"action,omitzero"`
+	File    string          `json:"file,omitzero"`
+	Backup  string          `json:"backup,omitzero"`
+	Command string          `json:"command,omitzero"`
+	Args    []string        `json:"args,omitzero"`
+	Snippet string          `json:"snippet,omitzero"` // a whole file with the entry
+	Error   string          `json:"error,omitzero"`
+	There   string          `json:"there,omitzero"` // the existing entry with that name
 }
 
 func reportOf(c hostconfig.Change) installed {
@@ -175,7 +177,7 @@ func (a commands) printEntry(c hostconfig.Change) error {
 	return err
 }
 
-func (a commands) printInstalled(c hostconfig.Change, result hostconfig.Result) error {
+func (a commands) printInstalled(c hostconfig.Change, result replace.Result) error {
 	if a.JSON {
 		r := reportOf(c)
 		r.Action, r.File, r.Backup = result.Action, result.File, result.Backup
@@ -183,16 +185,16 @@ func (a commands) printInstalled(c hostconfig.Change, result hostconfig.Result) 
 	}
 	what := string(result.Action) + " " + c.Entry.Name
 	switch {
-	case result.Action == hostconfig.Unchanged && c.Remove:
+	case result.Action == notation.Unchanged && c.Remove:
 		what = c.Entry.Name + " is not there"
-	case result.Action == hostconfig.Unchanged:
+	case result.Action == notation.Unchanged:
 		what = c.Entry.Name + " is there already"
 	}
 	text := fmt.Sprintf("%s: %s (%s)\n", c.Host.Title, what, safetext.Printable(result.File))
 	if result.Backup != "" {
 		text += "the file as it was: " + safetext.Printable(result.Backup) + "\n"
 	}
-	if result.Action != hostconfig.Unchanged {
+	if result.Action != notation.Unchanged {
 		text += "start " + c.Host.Title + " again for it to take effect\n"
 	}
 	_, err := fmt.Fprint(a.Out, text)
@@ -206,7 +208,7 @@ func (a commands) notInstalled(c hostconfig.Change, err error) error {
 	r.Error = err.Error()
 	if taken, ok := errors.AsType[*hostconfig.TakenError](err); ok {
 		a.Code, r.There = output.ExitConflict, taken.Text
-	} else if _, ok := errors.AsType[*hostconfig.BusyError](err); ok {
+	} else if _, ok := errors.AsType[*replace.BusyError](err); ok {
 		a.Code = output.ExitBusy
 	}
 	if !c.Remove {

@@ -1,4 +1,4 @@
-package hostconfig
+package replace
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // operating system lock on it, so that a process can recognise and remove the file of one that died.
 
 const (
-	lockSuffix   = ".waybill-lock"
-	backupSuffix = ".waybill-backup"
+	LockSuffix   = ".waybill-lock"   // of the file that is written, and that is then renamed
+	BackupSuffix = ".waybill-backup" // of a copy of the old file
 	mostBytes    = 16 << 20
 	mostBackups  = 1000
 	pause        = 10 * time.Millisecond
@@ -40,6 +40,7 @@ type site struct {
 	info   fs.FileInfo
 	text   *string // nil if there is no file
 	lock   *os.File
+	spare  bool // without a backup
 
 	beforeSwap func()
 }
@@ -51,7 +52,7 @@ func open(ctx context.Context, path string, wait time.Duration) (*site, error) {
 		s.link = isLink(path)
 		s.path = target
 	} else if isLink(path) {
-		return nil, fmt.Errorf("%s is a link to a missing file: remove it, or create the file", path)
+		return nil, errDangling(path)
 	}
 	if err := s.stat(); err != nil {
 		return nil, err
@@ -64,6 +65,10 @@ func open(ctx context.Context, path string, wait time.Duration) (*site, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func errDangling(path string) error {
+	return fmt.Errorf("%s is a link to a missing file: remove it, or create the file", path)
 }
 
 // inside refuses a path with links out of a folder, because a stranger may have written the project.
@@ -115,7 +120,7 @@ func (s *site) stat() error {
 
 // acquire creates the lock file, as soon as no live process has it.
 func (s *site) acquire(ctx context.Context, wait time.Duration) error {
-	name := s.path + lockSuffix
+	name := s.path + LockSuffix
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
 		return err
 	}
@@ -207,9 +212,9 @@ func (s *site) dress(shared bool) error {
 }
 
 // remove removes a file without content. The target of a link stays as an empty document.
-func (s *site) remove(n notation) (backup string, err error) {
+func (s *site) remove(nothing string) (backup string, err error) {
 	if s.link {
-		return s.write(n.nothing(), false)
+		return s.write(nothing, false)
 	}
 	if backup, err = s.backup(); err != nil {
 		return "", err
@@ -240,11 +245,11 @@ func (s *site) unchanged() error {
 
 // backup saves the old text in a new file, unless a backup already has it.
 func (s *site) backup() (string, error) {
-	if !s.exists {
+	if !s.exists || s.spare {
 		return "", nil
 	}
 	for i := 1; i <= mostBackups; i++ {
-		name := s.path + backupSuffix
+		name := s.path + BackupSuffix
 		if i > 1 {
 			name += "-" + strconv.Itoa(i)
 		}

@@ -1,4 +1,4 @@
-package hostconfig
+package notation
 
 import (
 	"bytes"
@@ -60,6 +60,8 @@ func (s style) value(v any) string {
 			quoted = append(quoted, quote(text))
 		}
 		return "[" + strings.Join(quoted, ","+s.space) + "]"
+	case []Field:
+		return s.flat(v)
 	default:
 		return fmt.Sprint(v)
 	}
@@ -69,7 +71,7 @@ func (s style) value(v any) string {
 type written func(indent string, multi bool) string
 
 // entry writes an object with these fields.
-func (s style) entry(fields []field) written {
+func (s style) entry(fields []Field) written {
 	return func(indent string, multi bool) string {
 		if !multi {
 			return s.flat(fields)
@@ -94,18 +96,18 @@ func (s style) nested(path []string, indent string, multi bool, v written) strin
 	return head + "{" + s.newline + inner + s.nested(path[1:], inner, true, v) + s.newline + indent + "}"
 }
 
-func (s style) flat(fields []field) string {
+func (s style) flat(fields []Field) string {
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, quote(f.name)+":"+s.space+s.value(f.value))
+		parts = append(parts, quote(f.Name)+":"+s.space+s.value(f.Value))
 	}
 	return "{" + strings.Join(parts, ","+s.space) + "}"
 }
 
-func (s style) body(fields []field, indent string) string {
+func (s style) body(fields []Field, indent string) string {
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, indent+quote(f.name)+":"+s.space+s.value(f.value))
+		parts = append(parts, indent+quote(f.Name)+":"+s.space+s.value(f.Value))
 	}
 	return strings.Join(parts, ","+s.newline)
 }

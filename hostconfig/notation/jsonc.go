@@ -1,4 +1,4 @@
-package hostconfig
+package notation
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ const bom = "\ufeff"
 // mostBrackets limits the depth of a text, and so the stack of the parser.
 const mostBrackets = 1 << 18
 
-// jsonc is the notation of all hosts but Codex.
-type jsonc struct{}
+// JSON is the notation of all hosts but Codex.
+type JSON struct{}
 
 // A jsonDoc is a parsed text. All offsets are those in body.
 type jsonDoc struct {
@@ -35,7 +35,7 @@ func readJSON(text string) (*jsonDoc, error) {
 	d := &jsonDoc{}
 	d.body = strings.TrimPrefix(text, bom)
 	d.bom = text[:len(text)-len(d.body)]
-	if strings.Trim(d.body, " \t\r\n") == "" {
+	if isBlank(d.body) {
 		d.style = styleOf(d.body, nil)
 		return d, nil
 	}
@@ -162,13 +162,13 @@ func (d *jsonDoc) member(object level, name string) (int, error) {
 	return at, nil
 }
 
-func (jsonc) find(text string, at spot) (*found, error) {
+func (JSON) Find(text string, at Spot) (*Found, error) {
 	d, err := readJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	levels, err := d.walk(at.path())
-	if err != nil || len(levels) < len(at.path()) {
+	levels, err := d.walk(at.Path())
+	if err != nil || len(levels) < len(at.Path()) {
 		return nil, err
 	}
 	last := levels[len(levels)-1]
@@ -176,20 +176,20 @@ func (jsonc) find(text string, at spot) (*found, error) {
 		return nil, nil
 	}
 	m := last.items[last.next]
-	f := &found{text: d.body[m.begin:m.value.EndOffset]}
-	f.line, _ = lineColumn(d.body, m.begin)
-	tree, err := jsonc{}.tree(text)
+	f := &Found{Text: d.body[m.begin:m.value.EndOffset]}
+	f.Line, _ = lineColumn(d.body, m.begin)
+	tree, err := JSON{}.Tree(text)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range at.keys {
+	for _, key := range at.Keys {
 		tree, _ = tree[key].(map[string]any)
 	}
-	f.value, _ = tree[at.name].(map[string]any)
+	f.Value, _ = tree[at.Name].(map[string]any)
 	return f, nil
 }
 
-func (jsonc) tree(text string) (map[string]any, error) {
+func (JSON) Tree(text string) (map[string]any, error) {
 	d, err := readJSON(text)
 	if err != nil || d.root == nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package hostconfig
+package notation
 
 import (
 	"bytes"
@@ -18,18 +18,18 @@ import (
 //   - directly after the brace of an empty object, whose inside stays as it is;
 //   - in a new object, with white space after the brace. Such an object is removed with its last member.
 
-func (jsonc) fresh(at spot, fields []field) string {
+func (JSON) Fresh(at Spot, fields []Field) string {
 	s := style{newline: "\n", unit: "  ", space: " "}
 	return s.document(at, fields) + s.newline
 }
 
-func (jsonc) nothing() string { return "{}\n" }
+func (JSON) Nothing() string { return "{}\n" }
 
-func (s style) document(at spot, fields []field) string {
-	return "{" + s.newline + s.unit + s.nested(at.path(), s.unit, true, s.entry(fields)) + s.newline + "}"
+func (s style) document(at Spot, fields []Field) string {
+	return "{" + s.newline + s.unit + s.nested(at.Path(), s.unit, true, s.entry(fields)) + s.newline + "}"
 }
 
-func (jsonc) put(text string, at spot, fields []field) (string, error) {
+func (JSON) Put(text string, at Spot, fields []Field) (string, error) {
 	d, err := readJSON(text)
 	if err != nil {
 		return "", err
@@ -37,11 +37,11 @@ func (jsonc) put(text string, at spot, fields []field) (string, error) {
 	if d.root == nil { // without an end of line, as opposed to a file that was not there
 		return d.bom + d.body + d.style.document(at, fields), nil
 	}
-	levels, err := d.walk(at.path())
+	levels, err := d.walk(at.Path())
 	if err != nil {
 		return "", err
 	}
-	return d.bom + d.insert(levels[len(levels)-1], at.path()[len(levels)-1:], d.style.entry(fields)), nil
+	return d.bom + d.insert(levels[len(levels)-1], at.Path()[len(levels)-1:], d.style.entry(fields)), nil
 }
 
 // insert adds a value to an object, as the next member of the path, or to a list, where the path is empty.
@@ -70,12 +70,12 @@ func (d *jsonDoc) insert(l level, path []string, v written) string {
 
 func trimRight(extra []byte) []byte { return bytes.TrimRight(extra, " \t\r\n") }
 
-func (jsonc) replace(text string, at spot, fields []field) (string, error) {
+func (JSON) Replace(text string, at Spot, fields []Field) (string, error) {
 	d, err := readJSON(text)
 	if err != nil {
 		return "", err
 	}
-	levels, err := d.walk(at.path())
+	levels, err := d.walk(at.Path())
 	if err != nil {
 		return "", err
 	}
@@ -85,14 +85,14 @@ func (jsonc) replace(text string, at spot, fields []field) (string, error) {
 	return d.bom + d.body[:m.value.StartOffset] + d.style.entry(fields)(indent, own) + d.body[m.value.EndOffset:], nil
 }
 
-func (jsonc) amend(text string, at spot, fields []field) (string, error) {
-	// The last field goes first, because each missing field is inserted in front.
+func (JSON) Amend(text string, at Spot, fields []Field) (string, error) {
+	// The last Field goes first, because each missing Field is inserted in front.
 	for _, f := range slices.Backward(fields) {
 		d, err := readJSON(text)
 		if err != nil {
 			return "", err
 		}
-		levels, err := d.walk(append(at.path(), f.name))
+		levels, err := d.walk(append(at.Path(), f.Name))
 		if err != nil {
 			return "", err
 		}
@@ -102,35 +102,35 @@ func (jsonc) amend(text string, at spot, fields []field) (string, error) {
 }
 
 // set returns an object with this member, in place of one of the same name if there is one.
-func (d *jsonDoc) set(l level, f field) string {
+func (d *jsonDoc) set(l level, f Field) string {
 	if l.next >= 0 {
 		old := l.items[l.next].value
-		if says(old, f.value) {
+		if says(old, f.Value) {
 			return d.body
 		}
-		return d.body[:old.StartOffset] + d.style.value(f.value) + d.body[old.EndOffset:]
+		return d.body[:old.StartOffset] + d.style.value(f.Value) + d.body[old.EndOffset:]
 	}
 	first := l.items[0]
 	sep := "," + d.style.space
 	if indent, own := indentOf(first.before); own {
 		sep = "," + d.style.newline + indent
 	}
-	member := quote(f.name) + ":" + d.style.space + d.style.value(f.value)
+	member := quote(f.Name) + ":" + d.style.space + d.style.value(f.Value)
 	return d.body[:first.begin] + member + sep + d.body[first.begin:]
 }
 
-// says reports whether a value means the same as a field, in any spelling.
+// says reports whether a value means the same as a Field, in any spelling.
 func says(v *hujson.Value, want any) bool {
 	there, ok := decoded(v)
-	return ok && same(there, plainValue(want))
+	return ok && Same(there, plainValue(want))
 }
 
-func (jsonc) take(text string, at spot) (string, bool, error) {
+func (JSON) Take(text string, at Spot) (string, bool, error) {
 	d, err := readJSON(text)
 	if err != nil {
 		return "", false, err
 	}
-	levels, err := d.walk(at.path())
+	levels, err := d.walk(at.Path())
 	if err != nil {
 		return "", false, err
 	}
@@ -193,6 +193,7 @@ func (d *jsonDoc) remove(l level) string {
 func decoded(v *hujson.Value) (content any, ok bool) {
 	standard := v.Clone()
 	standard.Standardize()
-	err := json.Unmarshal(standard.Pack(), &content)
-	return content, err == nil
+	decoder := json.NewDecoder(bytes.NewReader(standard.Pack()))
+	decoder.UseNumber()
+	return content, decoder.Decode(&content) == nil
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package hostconfig
+package replace
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package hostconfig
+package notation
 
 import (
 	"errors"
@@ -9,20 +9,20 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlFile is the notation of Codex. An entry is a table with a header of its own at the end of the file, which TOML
+// TOML is the notation of Codex. An entry is a table with a header of its own at the end of the file, which TOML
 // allows. A blank line precedes it, and the last line end of the file stays after it, so that removal restores the
 // file exactly.
-type tomlFile struct{}
+type TOML struct{}
 
-func (tomlFile) fresh(at spot, fields []field) string { return table(at, fields, "\n") + "\n" }
+func (TOML) Fresh(at Spot, fields []Field) string { return table(at, fields, "\n") + "\n" }
 
-func (tomlFile) nothing() string { return "" }
+func (TOML) Nothing() string { return "" }
 
 // table returns an entry. Names and keys need no quotes, and JSON strings without DEL are TOML strings.
-func table(at spot, fields []field, newline string) string {
-	lines := []string{"[" + strings.Join(at.path(), ".") + "]"}
+func table(at Spot, fields []Field, newline string) string {
+	lines := []string{"[" + strings.Join(at.Path(), ".") + "]"}
 	for _, f := range fields {
-		lines = append(lines, f.name+" = "+tomlValue(f.value))
+		lines = append(lines, f.Name+" = "+tomlValue(f.Value))
 	}
 	return strings.Join(lines, newline)
 }
@@ -31,7 +31,7 @@ func tomlValue(v any) string {
 	return strings.ReplaceAll(style{space: " "}.value(v), "\x7f", `\u007F`)
 }
 
-func (tomlFile) tree(text string) (map[string]any, error) {
+func (TOML) Tree(text string) (map[string]any, error) {
 	tree := map[string]any{}
 	err := toml.Unmarshal([]byte(strings.TrimPrefix(text, bom)), &tree)
 	if err == nil {
@@ -44,35 +44,32 @@ func (tomlFile) tree(text string) (map[string]any, error) {
 	return nil, e
 }
 
-func (t tomlFile) find(text string, at spot) (*found, error) {
-	tree, err := t.tree(text)
+func (t TOML) Find(text string, at Spot) (*Found, error) {
+	tree, err := t.Tree(text)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range at.keys {
+	for _, key := range at.Keys {
 		inner, ok := tree[key].(map[string]any)
 		if _, there := tree[key]; there && !ok {
 			return nil, &SyntaxError{Line: lineOf(text, []string{key}), Column: 1, Reason: "a table is expected for " + key}
 		}
 		tree = inner
 	}
-	value, there := tree[at.name]
+	value, there := tree[at.Name]
 	if !there {
 		return nil, nil
 	}
-	f := &found{line: lineOf(text, at.path())}
-	f.value, _ = value.(map[string]any)
-	for _, s := range spans(text, at.path()) {
-		f.text += text[s.begin:s.end]
+	f := &Found{Line: lineOf(text, at.Path())}
+	f.Value, _ = value.(map[string]any)
+	for _, s := range spans(text, at.Path()) {
+		f.Text += text[s.begin:s.end]
 	}
 	return f, nil
 }
 
-func (t tomlFile) put(text string, at spot, fields []field) (string, error) {
-	newline := "\n"
-	if strings.Contains(text, "\r\n") {
-		newline = "\r\n"
-	}
+func (t TOML) Put(text string, at Spot, fields []Field) (string, error) {
+	newline := newlineOf(text)
 	entry := table(at, fields, newline)
 	if strings.TrimPrefix(text, bom) == "" {
 		return text + entry, nil
@@ -81,15 +78,12 @@ func (t tomlFile) put(text string, at spot, fields []field) (string, error) {
 	return before + newline + newline + entry + text[len(before):], nil
 }
 
-func (t tomlFile) replace(text string, at spot, fields []field) (string, error) {
+func (t TOML) Replace(text string, at Spot, fields []Field) (string, error) {
 	parts, err := ownTables(text, at)
 	if err != nil {
 		return "", err
 	}
-	newline := "\n"
-	if strings.Contains(text, "\r\n") {
-		newline = "\r\n"
-	}
+	newline := newlineOf(text)
 	first := parts[0]
 	for _, s := range slices.Backward(parts[1:]) {
 		text = text[:s.begin] + text[s.end:]
@@ -97,28 +91,36 @@ func (t tomlFile) replace(text string, at spot, fields []field) (string, error) 
 	return text[:first.begin] + table(at, fields, newline) + text[first.end:], nil
 }
 
-func (t tomlFile) amend(text string, at spot, fields []field) (string, error) {
-	there, err := t.find(text, at)
+func (t TOML) Amend(text string, at Spot, fields []Field) (string, error) {
+	there, err := t.Find(text, at)
 	if err != nil {
 		return "", err
 	}
 	for _, f := range fields {
-		if there.holds([]field{f}) {
+		if there.Holds([]Field{f}) {
 			continue
 		}
-		path := append(at.path(), f.name)
+		path := append(at.Path(), f.Name)
 		all := expressions(text)
 		i := slices.IndexFunc(all, func(e expression) bool { return !e.header && slices.Equal(e.path, path) })
-		if i < 0 {
+		if i >= 0 {
+			value := all[i].value
+			text = text[:value.begin] + tomlValue(f.Value) + text[value.end:]
+			continue
+		}
+		parts := spans(text, at.Path())
+		if _, there := there.Value[f.Name]; there || len(parts) == 0 || !slices.ContainsFunc(all, func(e expression) bool {
+			return e.header && e.begin == parts[0].begin && slices.Equal(e.path, at.Path())
+		}) {
 			return "", noTable(text, at)
 		}
-		value := all[i].value
-		text = text[:value.begin] + tomlValue(f.value) + text[value.end:]
+		end := parts[0].end // its subtables are parts of their own
+		text = text[:end] + newlineOf(text) + f.Name + " = " + tomlValue(f.Value) + text[end:]
 	}
 	return text, nil
 }
 
-func (t tomlFile) take(text string, at spot) (string, bool, error) {
+func (t TOML) Take(text string, at Spot) (string, bool, error) {
 	parts, err := ownTables(text, at)
 	if err != nil {
 		return "", false, err
@@ -148,14 +150,22 @@ func cut(text string, s span) string {
 	return before + after
 }
 
+// newlineOf returns the end of a line of a text.
+func newlineOf(text string) string {
+	if strings.Contains(text, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 // A span is the lines of a table, without the last line end.
 type span struct{ begin, end int }
 
 // ownTables returns the tables of an entry that contain nothing else.
-func ownTables(text string, at spot) ([]span, error) {
-	parts := spans(text, at.path())
+func ownTables(text string, at Spot) ([]span, error) {
+	parts := spans(text, at.Path())
 	for _, e := range expressions(text) {
-		if !e.header && prefixed(e.path, at.path()) && !slices.ContainsFunc(parts, func(s span) bool { return s.begin <= e.begin && e.end <= s.end }) {
+		if !e.header && prefixed(e.path, at.Path()) && !slices.ContainsFunc(parts, func(s span) bool { return s.begin <= e.begin && e.end <= s.end }) {
 			parts = nil
 		}
 	}
@@ -165,9 +175,9 @@ func ownTables(text string, at spot) ([]span, error) {
 	return parts, nil
 }
 
-func noTable(text string, at spot) error {
+func noTable(text string, at Spot) error {
 	return &SyntaxError{
-		Line: lineOf(text, at.path()), Column: 1, Reason: at.name + " is not a table with its own header: edit it by hand",
+		Line: lineOf(text, at.Path()), Column: 1, Reason: at.Name + " is not a table with its own header: edit it by hand",
 	}
 }
 

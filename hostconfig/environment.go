@@ -1,0 +1,111 @@
+package hostconfig
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// variables are those by which waybill finds its workspace, its store and its settings. A host that drops one of them
+// would make it use another store than the terminal, without a word.
+var variables = []string{
+	"WAYBILL_STORE", "WAYBILL_WORKSPACE", "WAYBILL_CONFIG", "WAYBILL_DIALECT", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+	"PGPASSFILE", "PGPASSWORD",
+}
+
+// allowList is the field of an entry for Codex with the names of variables that it passes on.
+const allowList = "env_vars"
+
+// An environment says which variables a host passes to a server.
+type environment struct {
+	only       []string // the names that it passes, beside those that the entry lists; nil for all
+	secretless bool     // none that looks like a secret
+	desktop    bool     // it is usually started without a shell, and so without the person's variables
+}
+
+// secret matches names that Gemini CLI drops. Source: NEVER_ALLOWED_NAME_PATTERNS of its version 0.61.
+var secret = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
+
+// Pins returns the variables that the host does not pass on and that are set, as NAME=VALUE for an entry. Secrets are not
+// written into files: left has the names of those that had to be left out.
+func (h Host) Pins(env func(string) string) (pins, left []string) {
+	if h.env.desktop {
+		return desktopPins(env)
+	}
+	for _, name := range variables {
+		if h.env.secretless && secret.MatchString(name) && env(name) != "" {
+			pins = append(pins, name+"=$"+name) // Gemini replaces the name by the value
+		}
+	}
+	return pins, nil
+}
+
+// desktopPins are those of a host that is started without a shell.
+func desktopPins(env func(string) string) (pins, left []string) {
+	for _, name := range variables {
+		switch value := env(name); {
+		case value == "":
+		case name == "PGPASSWORD" || hasPassword(value):
+			left = append(left, name)
+		default:
+			pins = append(pins, name+"="+value)
+		}
+	}
+	return pins, left
+}
+
+func hasPassword(value string) bool {
+	address, err := url.Parse(value)
+	if err != nil || address.User == nil {
+		return false
+	}
+	_, password := address.User.Password()
+	return password
+}
+
+// pinned reports whether a field of an entry has only variables that waybill pins.
+func pinned(name string, value any) bool {
+	names, _ := value.(map[string]any)
+	for key := range names {
+		if !slices.Contains(variables, key) {
+			return false
+		}
+	}
+	return name == "env" && len(names) > 0
+}
+
+// bare are the variables that a program has that was started from a desktop.
+var bare = []string{"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TEMP", "USERPROFILE"}
+
+// Environment returns the part of the environment that the host passes to the server of an entry, with the variables of
+// the entry.
+func (h Host) Environment(all []string, e Entry) (passed []string) {
+	value := map[string]string{}
+	for _, pair := range all {
+		name, text, _ := strings.Cut(pair, "=")
+		value[name] = text
+		upper := strings.ToUpper(name) // Windows has other spellings
+		drop := h.env.only != nil && !slices.Contains(h.env.only, upper) && !slices.Contains(e.Pass, name) ||
+			h.env.secretless && secret.MatchString(name) || h.env.desktop && !slices.Contains(bare, upper)
+		if !drop {
+			passed = append(passed, pair)
+		}
+	}
+	for _, pair := range e.Env {
+		name, text, _ := strings.Cut(pair, "=")
+		if text == "$"+name {
+			text = value[name]
+		}
+		passed = append(passed, name+"="+text)
+	}
+	return passed
+}
+
+// HookEnvironment returns the part of the environment that a hook of the host has at least.
+func (h Host) HookEnvironment(all []string) []string {
+	if h.hooks == nil || !h.hooks.desktop {
+		return all
+	}
+	return Host{env: environment{desktop: true}}.Environment(all, Entry{})
+}

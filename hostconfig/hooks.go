@@ -1,0 +1,193 @@
+package hostconfig
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"waybill/hostconfig/notation"
+)
+
+// A hookForm is how a host reads hooks.
+type hookForm struct {
+	user    func(Places) ([]string, error)
+	project string
+	grouped bool                                               // an event has groups, each with a matcher and a list of hooks; else it has hooks
+	version bool                                               // a new file begins with a version
+	desktop bool                                               // a program runs them that may be started without a shell
+	fields  func(line shellLine, seconds int) []notation.Field // one hook
+	ignored func(tree map[string]any) string                   // why the host runs no hook of this file, or empty
+}
+
+// list returns the hooks with their command and their events.
+func (f *hookForm) list(hook Hook, goos string, events []notation.Event) notation.Hooks {
+	line := hook.line(goos)
+	return notation.Hooks{
+		Grouped: f.grouped, Version: f.version, Events: events, Own: hook.owner(), Command: commandKeys,
+		Fields: func(e notation.Event) []notation.Field { return f.fields(line, e.Seconds) },
+	}
+}
+
+// commandKeys are the fields of a hook that have its command, in all hosts.
+var commandKeys = []string{"command", "bash", "powershell"}
+
+// A shellLine is a command for the shell of a host.
+type shellLine struct {
+	text    string
+	windows bool
+}
+
+// commandHook returns a hook of Claude Code and its like, with a limit in seconds.
+func commandHook(line shellLine, seconds int) []notation.Field {
+	return pairs("type", "command", "command", line.text, "timeout", seconds)
+}
+
+// disabled returns a check for a switch that turns all hooks of a file off.
+func disabled(tree map[string]any) string {
+	if tree["disableAllHooks"] == true {
+		return "disableAllHooks is true in it, so no hook runs: remove that line"
+	}
+	return ""
+}
+
+// claudeHooks are in the settings. Source: Claude Code documentation, "Hooks reference".
+func claudeHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("CLAUDE_CONFIG_DIR", p.inHome(".claude"), "settings.json")
+		},
+		project: ".claude/settings.json", grouped: true, fields: commandHook, ignored: disabled,
+	}
+}
+
+// codexHooks are on by default since the feature left its trial. The root of the file takes no other member. Source:
+// Codex documentation, "Hooks"; the schema of codex-rs/hooks.
+func codexHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("CODEX_HOME", p.inHome(".codex"), "hooks.json")
+		},
+		project: ".codex/hooks.json", grouped: true, fields: commandHook,
+	}
+}
+
+// geminiHooks have limits in milliseconds. Source: docs/hooks/reference.md of Gemini CLI 0.61.
+func geminiHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("GEMINI_CLI_HOME", p.Home, ".gemini", "settings.json")
+		},
+		project: ".gemini/settings.json", grouped: true,
+		fields: func(line shellLine, seconds int) []notation.Field {
+			return pairs("name", "waybill", "type", "command", "command", line.text, "timeout", seconds*1000)
+		},
+		ignored: func(tree map[string]any) string {
+			if switches, _ := tree["hooksConfig"].(map[string]any); switches["enabled"] == false {
+				return "hooksConfig.enabled is false in it, so no hook runs: remove that line"
+			}
+			return ""
+		},
+	}
+}
+
+// qwenHooks have limits in milliseconds. Later versions read seconds; the limit is then without effect, and waybill ends
+// by its own. Source: docs/features/hooks.md of Qwen Code 0.15, and its documentation of 1.x.
+func qwenHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("QWEN_HOME", p.inHome(".qwen"), "settings.json")
+		},
+		project: ".qwen/settings.json", grouped: true, ignored: disabled,
+		fields: func(line shellLine, seconds int) []notation.Field { return commandHook(line, seconds*1000) },
+	}
+}
+
+// copilotHooks are in a file of waybill's own, which Visual Studio Code reads as well. Names in this spelling make
+// Copilot CLI send what Visual Studio Code sends. Source: GitHub documentation, "GitHub Copilot hooks reference"; Visual
+// Studio Code documentation, "Agent hooks".
+func copilotHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("COPILOT_HOME", p.inHome(".copilot"), "hooks", "waybill.json")
+		},
+		project: ".github/hooks/waybill.json", version: true, desktop: true,
+		fields: func(line shellLine, seconds int) []notation.Field {
+			shell := "bash"
+			if line.windows {
+				shell = "powershell"
+			}
+			return pairs("type", "command", shell, line.text, "timeoutSec", seconds)
+		},
+	}
+}
+
+// cursorHooks are in a file that other programs use too. Source: Cursor documentation, "Hooks".
+func cursorHooks() *hookForm {
+	return &hookForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("", p.inHome(".cursor"), "hooks.json")
+		},
+		project: ".cursor/hooks.json", version: true, desktop: true,
+		fields: func(line shellLine, seconds int) []notation.Field {
+			return pairs("command", line.text, "timeout", seconds)
+		},
+	}
+}
+
+// A Hook describes the command that a host runs at its events.
+type Hook struct {
+	Command string   // the absolute path of the program
+	Args    []string // "hook", the name of the host, and flags
+	Env     []string // variables that the host does not pass on, as NAME=VALUE
+}
+
+// line returns the command for the shell of the host: PowerShell on Windows, elsewhere that of POSIX.
+func (h Hook) line(goos string) shellLine {
+	if goos == "windows" {
+		return shellLine{strings.Join(append([]string{"&", psQuoted(h.Command)}, h.Args...), " "), true}
+	}
+	var words []string
+	if len(h.Env) > 0 {
+		words = append(words, "env")
+		words = append(words, h.Env...)
+	}
+	words = append(append(words, h.Command), h.Args...)
+	for i, word := range words {
+		words[i] = shQuoted(word)
+	}
+	return shellLine{strings.Join(words, " "), false}
+}
+
+// harmless matches words that no shell changes.
+var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+
+func shQuoted(word string) string {
+	if harmless.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func psQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", "''") + "'" }
+
+// owner returns a check for a hook of waybill, from any folder and for any host.
+func (h Hook) owner() func(hook map[string]any) bool {
+	name := strings.TrimSuffix(base(filepath.ToSlash(h.Command)), ".exe")
+	own := regexp.MustCompile(`(^|[/\\' ])(waybill[^/\\' ]*|` + regexp.QuoteMeta(name) + `)(\.exe)?'? hook [a-z-]+( |$)`)
+	return func(hook map[string]any) bool {
+		return slices.ContainsFunc(commandKeys, func(key string) bool {
+			line, _ := hook[key].(string)
+			return own.MatchString(line)
+		})
+	}
+}
+
+// HooksFile returns a file with only the hooks, as packages for the host have it.
+func (h Host) HooksFile(hook Hook, events []notation.Event) string {
+	e, err := h.hooks.list(hook, "linux", events).Edit(nil, false)
+	if err != nil {
+		panic("hostconfig: a new file of hooks: " + err.Error())
+	}
+	return e.Text
+}

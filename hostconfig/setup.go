@@ -1,0 +1,362 @@
+package hostconfig
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"waybill/hostconfig/notation"
+	"waybill/hostconfig/replace"
+)
+
+// A Setup describes what waybill writes into a host: the entry of its MCP server, its hooks and its skill.
+type Setup struct {
+	Places
+	Entry  Entry
+	Hooks  []string // flags of the hook command
+	Events func(host string) []notation.Event
+	Skill  string // the text of the skill
+	Remove bool
+	Force  bool // replace or remove what is not waybill's
+	// Copilot says that Copilot CLI is used too. Visual Studio Code reads its hooks, so that both share them.
+	Copilot bool
+}
+
+// hooksFlag tells waybill mcp that the host has waybill's hooks.
+const hooksFlag = "--hooks"
+
+// A Kind is what a part of a file is.
+type Kind string
+
+// The kinds of parts.
+const (
+	Server Kind = "server"
+	Hooks  Kind = "hooks"
+	Skill  Kind = "skill"
+)
+
+// A Part is what waybill has in a file for one host.
+type Part struct {
+	Host Host
+	Kind Kind
+	edit func(*string) (notation.Edit, error)
+}
+
+// A File has the parts that waybill has in one file.
+type File struct {
+	Path  string
+	Parts []Part
+
+	setup *Setup
+	skill bool
+}
+
+// parts returns the parts for a host and their files, in the order of writing: the skill, which starts nothing, comes first.
+func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
+	add := func(files []string, kind Kind, edit func(*string) (notation.Edit, error)) {
+		paths, parts = append(paths, existing(files)), append(parts, Part{h, kind, edit})
+	}
+	if h.skill.user != nil {
+		files, err := s.choose(h, h.skill.user, []string{h.skill.project})
+		if err != nil {
+			return nil, nil, err
+		}
+		add(files, Skill, func(old *string) (notation.Edit, error) { return skillEdit(old, s.Skill, s.Remove, s.Force) })
+	}
+	files, err := s.choose(h, h.user, h.project)
+	if err != nil {
+		return nil, nil, err
+	}
+	entry := s.Entry
+	pins, _ := h.Pins(s.Env)
+	entry.Env = pins
+	if h.hooks != nil { // they bring instructions, so that the model needs no ids to acknowledge them
+		entry.Args = slices.Insert(slices.Clone(entry.Args), 1, hooksFlag)
+	}
+	c := Change{Host: h, Entry: entry, Remove: s.Remove, Force: s.Force, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
+	add(files, Server, c.edit)
+	if h.hooks != nil {
+		files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := s.hookList(h)
+		add(files, Hooks, func(old *string) (notation.Edit, error) { return list.Edit(old, s.Remove) })
+	}
+	return paths, parts, nil
+}
+
+func (s *Setup) choose(h Host, user func(Places) ([]string, error), project []string) ([]string, error) {
+	return Host{Title: h.Title, user: user, project: project}.located(s.Places)
+}
+
+func (s *Setup) hookList(h Host) notation.Hooks {
+	name := h.Name
+	if name == "vscode" && s.Copilot {
+		name = "copilot"
+	}
+	hook := Hook{Command: s.Entry.Command, Args: append([]string{"hook", name}, s.Hooks...)}
+	if h.hooks.desktop {
+		hook.Env, _ = desktopPins(s.Env)
+	}
+	return h.hooks.list(hook, s.GOOS, s.Events(name))
+}
+
+// Files returns the files for hosts. Hosts may share a file.
+func (s *Setup) Files(h Host) ([]File, error) {
+	if err := s.Entry.check(); err != nil {
+		return nil, err
+	}
+	paths, parts, err := s.parts(h)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for i, path := range paths {
+		at := slices.IndexFunc(files, func(f File) bool { return f.Path == path })
+		if at < 0 {
+			at = len(files)
+			files = append(files, File{Path: path, setup: s, skill: parts[i].Kind == Skill})
+		}
+		files[at].Parts = append(files[at].Parts, parts[i])
+	}
+	return files, nil
+}
+
+// Shared returns the file without the parts that another host, which stays, also uses, and the names of such hosts.
+func (f File) Shared(stays []Host) (rest File, users []string) {
+	rest = f
+	rest.Parts = slices.DeleteFunc(slices.Clone(f.Parts), func(p Part) bool {
+		for _, other := range stays {
+			paths, parts, err := f.setup.parts(other)
+			for i := range paths {
+				if err == nil && paths[i] == f.Path && parts[i].Kind == p.Kind && f.setup.Has(other) {
+					users = append(users, other.Title)
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return rest, users
+}
+
+// A Draft is what a change would make of a file.
+type Draft struct {
+	Before, After *string // nil for no file
+	Action        notation.Action
+}
+
+// Preview returns what Apply would do now. It writes nothing.
+func (f File) Preview() (Draft, error) {
+	text, err := f.target().Read()
+	d := Draft{Before: text, After: text, Action: notation.Unchanged}
+	if err != nil {
+		return d, err
+	}
+	e, err := f.edit(d.Before)
+	if err != nil {
+		return d, located(err, f.Path)
+	}
+	if d.Action = e.Action; e.Action != notation.Unchanged {
+		d.After = &e.Text
+	}
+	if e.Whole {
+		d.After = nil
+	}
+	return d, nil
+}
+
+// target returns the file for package replace.
+func (f File) target() replace.Target {
+	nothing := "{}\n"
+	if f.skill || filepath.Ext(f.Path) == ".toml" {
+		nothing = ""
+	}
+	return replace.Target{Path: f.Path, Project: f.setup.Project, Nothing: nothing, Locate: located}
+}
+
+// edit makes the changes of all parts, and removes them in the opposite order.
+func (f File) edit(old *string) (all notation.Edit, err error) {
+	parts := slices.Clone(f.Parts)
+	if f.setup.Remove {
+		slices.Reverse(parts)
+	}
+	all.Action, all.Spare = notation.Unchanged, true
+	text := old
+	for _, p := range parts {
+		e, err := p.edit(text)
+		if err != nil {
+			return notation.Edit{}, err
+		}
+		if e.Action == notation.Unchanged {
+			continue
+		}
+		if all.Action == notation.Unchanged || e.Action == notation.Added {
+			all.Action = e.Action
+		}
+		all.Spare = all.Spare && e.Spare
+		if all.Text, all.Whole, text = e.Text, e.Whole, &e.Text; e.Whole {
+			text = nil
+		}
+	}
+	if text != nil && old != nil && *text == *old {
+		return notation.Edit{Action: notation.Unchanged}, nil // hosts that share a file agree in the end
+	}
+	if all.Whole && !all.Spare {
+		fresh, err := f.fresh()
+		all.Spare = err == nil && fresh == *old
+	}
+	return all, nil
+}
+
+// clear removes the folders of a file that is gone, as far as they are empty. Otherwise the folder of a host that was never
+// there would look like the host.
+func (f File) clear() {
+	if exists(f.Path) {
+		return
+	}
+	for folder := filepath.Dir(f.Path); folder != f.setup.Home && folder != f.setup.Project; folder = filepath.Dir(folder) {
+		if os.Remove(folder) != nil {
+			return
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// fresh returns the file as it would be if it were new.
+func (f File) fresh() (string, error) {
+	s := *f.setup
+	s.Remove = false
+	var text *string
+	for _, p := range f.Parts {
+		_, parts, err := s.parts(p.Host)
+		if err != nil {
+			return "", err
+		}
+		for _, part := range parts {
+			if part.Kind != p.Kind {
+				continue
+			}
+			e, err := part.edit(text)
+			if err != nil {
+				return "", err
+			}
+			if e.Action != notation.Unchanged {
+				text = &e.Text
+			}
+		}
+	}
+	return *text, nil
+}
+
+// Apply carries the change out, with the promises of Change.Apply.
+func (f File) Apply(ctx context.Context) (replace.Result, error) {
+	if _, err := os.Lstat(f.Path); f.setup.Remove && errors.Is(err, fs.ErrNotExist) {
+		return replace.Result{Action: notation.Unchanged, File: f.Path}, nil
+	}
+	result, err := f.target().Change(ctx, f.edit)
+	if err == nil && result.Action == notation.Removed {
+		f.clear()
+	}
+	return result, err
+}
+
+// ByHand returns what a person must add to the file where waybill cannot: the file as it would be if it were new.
+func (f File) ByHand() string {
+	if f.setup.Remove || len(f.Parts) == 0 {
+		return ""
+	}
+	text, err := f.fresh()
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// Has reports whether the file of a host has an entry of waybill.
+func (s *Setup) Has(h Host) bool {
+	_, there := s.Written(h)
+	return there
+}
+
+// Written returns the entry of the name as it is in the file of a host, if it starts waybill.
+func (s *Setup) Written(h Host) (Entry, bool) {
+	file, err := h.File(s.Places)
+	if err != nil {
+		return Entry{}, false
+	}
+	text, err := contents(file)
+	if err != nil {
+		return Entry{}, false
+	}
+	tree, err := h.notation.Tree(text)
+	if err != nil {
+		return Entry{}, false
+	}
+	at, _ := Change{Host: h}.shape(tree, notation.Spot{Keys: h.keys, Name: s.Entry.Name}, nil)
+	there, err := h.notation.Find(text, at)
+	if err != nil || there == nil || !s.Entry.own(there) {
+		return Entry{}, false
+	}
+	line := commandLine(there)
+	e := Entry{Name: s.Entry.Name, Command: line[0], Args: line[1:]}
+	names, _ := there.Value[allowList].([]any)
+	for _, name := range names {
+		if text, ok := name.(string); ok {
+			e.Pass = append(e.Pass, text)
+		}
+	}
+	for _, name := range []string{"env", "environment"} {
+		values, _ := there.Value[name].(map[string]any)
+		for key, value := range values {
+			if text, ok := value.(string); ok {
+				e.Env = append(e.Env, key+"="+text)
+			}
+		}
+	}
+	return e, true
+}
+
+// WrittenHook returns the command of waybill's hooks as it is in the file of a host, and why the host runs none of them.
+func (s *Setup) WrittenHook(h Host) (command, ignored string) {
+	if h.hooks == nil {
+		return "", ""
+	}
+	files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
+	if err != nil {
+		return "", ""
+	}
+	text, err := contents(existing(files))
+	if err != nil {
+		return "", ""
+	}
+	hook := s.hookList(h).Last(text)
+	for _, key := range commandKeys {
+		if line, ok := hook[key].(string); ok {
+			command = line
+		}
+	}
+	if tree, err := (notation.JSON{}).Tree(text); err == nil && command != "" && h.hooks.ignored != nil {
+		ignored = h.hooks.ignored(tree)
+	}
+	return command, ignored
+}
+
+func contents(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	return string(raw), err
+}
+
+// HasHooks reports whether waybill has hooks for the host.
+func (h Host) HasHooks() bool { return h.hooks != nil }
+
+// Notes returns what a person must know about the host, or do.
+func (h Host) Notes() []string { return slices.Clone(h.notes) }

@@ -1,0 +1,74 @@
+package packages_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/packages"
+	"waybill/test/golden"
+)
+
+// Edit packages.go or skill.md, and write the folders with -update.
+func TestPackagesAreCurrent(t *testing.T) {
+	files, err := packages.Files()
+	require.NoError(t, err)
+	for path, text := range files {
+		if golden.Update() {
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text, strings.ReplaceAll(string(raw), "\r\n", "\n"), "%s: run the test with -update", path)
+	}
+	for _, folder := range []string{"waybill", "gemini", ".claude-plugin"} {
+		require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				require.Contains(t, files, filepath.ToSlash(path), "a file that no source has")
+			}
+			return err
+		}))
+	}
+}
+
+// The model trusts the skill: a tool that it names must exist. docs/mcp.md has the table of tools, by a test of package mcp.
+func TestSkillNamesOnlyToolsThatExist(t *testing.T) {
+	document, err := os.ReadFile("../docs/mcp.md")
+	require.NoError(t, err)
+	var tools, named []string
+	for _, row := range regexp.MustCompile("(?m)^\\| \\[`([a-z_]+)`\\]").FindAllStringSubmatch(string(document), -1) {
+		tools = append(tools, row[1])
+	}
+	require.NotEmpty(t, tools)
+	for _, word := range regexp.MustCompile("`([a-z]+_[a-z_]+)`").FindAllStringSubmatch(packages.Skill, -1) {
+		named = append(named, word[1])
+	}
+	require.NotEmpty(t, named)
+	words := map[string]bool{"lease_token": true, "next_action": true, "awaiting_response": true, "idempotency_key": true, "instruction_id": true}
+	for _, name := range named {
+		if !words[name] && !strings.HasPrefix(name, "mcp_") {
+			require.Contains(t, tools, name)
+		}
+	}
+	require.Less(t, len(packages.Skill), 4000, "every session of an agent may read it")
+}
+
+// Manifests elsewhere have the same version and description.
+func TestOtherManifestsSayTheSame(t *testing.T) {
+	for _, path := range []string{"../server.json", "../clients/typescript/package.json", "../examples/opencode/package.json", "../examples/vscode/package.json"} {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var manifest struct{ Version, Description string }
+		require.NoError(t, json.Unmarshal(raw, &manifest), path)
+		require.Equal(t, packages.Version, manifest.Version, path)
+		if strings.HasSuffix(path, "server.json") {
+			require.Equal(t, packages.Description, manifest.Description, path)
+		}
+	}
+}
