@@ -5,6 +5,8 @@
 // in Facts, with findings of its own for facts that only it can judge.
 package doctor
 
+import "slices"
+
 // Table returns all checks, in the order of their output.
 func Table() []Check {
 	var all []Check
@@ -24,11 +26,19 @@ func Examine(f *Facts) []Finding {
 		c := chart{name: check.Name}
 		check.judge(f, &c)
 		if len(c.found) == 0 {
-			c.skip("this check did not run because an earlier one failed")
+			c.skip(whyNotRun(all))
 		}
 		all = append(all, c.found...)
 	}
 	return all
+}
+
+// whyNotRun returns why a check without a finding did not run, from the findings before it.
+func whyNotRun(before []Finding) string {
+	if slices.ContainsFunc(before, func(f Finding) bool { return f.Level == Fail }) {
+		return "this check did not run because an earlier one failed"
+	}
+	return "this check did not run: what it looks at is not there yet"
 }
 
 // Failed reports whether a check of the part failed.

@@ -152,7 +152,7 @@ var faults = map[string][]fault{
 	},
 	"place": {
 		{doctor.Fail, "cannot be created: the disk hums", func(f *doctor.Facts) { f.Place.Err = errDisk }},
-		{doctor.Skipped, "because an earlier one failed", func(f *doctor.Facts) { f.Place.Looked = false }},
+		{doctor.Skipped, "what it looks at is not there yet", func(f *doctor.Facts) { f.Place.Looked = false }},
 	},
 	"journal": {{doctor.Warn, `is "delete" and must be "wal"`, func(f *doctor.Facts) { f.Store.Engine.Journal = "delete" }}},
 	"sync":    {{doctor.Fail, "synchronous is at level 1 and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
@@ -216,6 +216,15 @@ func of(found []doctor.Finding, check string) (of []doctor.Finding) {
 		}
 	}
 	return of
+}
+
+// The defect: before the first call, the doctor blamed an earlier failure for each check that had nothing to look at.
+func TestFailureIsBlamedOnlyWhereOneWas(t *testing.T) {
+	f := sound()
+	f.Place.Looked = false
+	require.Contains(t, of(doctor.Examine(f), "place")[0].Text, "not there yet")
+	f.Workspace.Err = errDisk
+	require.Contains(t, of(doctor.Examine(f), "place")[0].Text, "an earlier one failed")
 }
 
 // TestAllIsWell: each check is made for the kinds of stores that it is about, and for no other.
