@@ -63,6 +63,7 @@ func difference(d hostconfig.Draft) string {
 
 // touched returns the lines of a hunk that differ in more than a comma.
 func touched(lines []string) string {
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, `\`) }) // of a file without a last line end
 	var b strings.Builder
 	for i, line := range lines {
 		switch {

@@ -35,24 +35,20 @@ func MCPInstall(a *program.App) *cobra.Command { return commands{a}.mcpInstallCo
 
 func (a commands) mcpInstallCommand() *cobra.Command {
 	var o mcpInstall
-	var names []string
-	for _, h := range hostconfig.Hosts() {
-		names = append(names, h.Name)
-	}
 	cmd := &cobra.Command{
-		Use: "install HOST [-- ARGUMENT...]", Short: "Make waybill known to a host that speaks MCP",
+		Use: "install HOST [-- ARGUMENT...]", Short: "Write only the server into the configuration of a host",
 		Long: `Write waybill into the configuration of a host, so that it starts "waybill mcp" with the arguments behind --.
-HOST is one of ` + strings.Join(names, ", ") + `.
+waybill setup does the same, asks first, and adds hooks and a skill. HOST is one of
+` + strings.Join(hostNames(), ", ") + `.
 
-Only the entry is written: comments, order and white space stay, and so does everything that waybill does not
-understand. The file as it was is kept beside it. If the entry is there already, nothing is written; if it starts a
-waybill that lay elsewhere, it is brought up to date, and what you have added to it stays. If another server has the name,
-or waybill with other arguments, that is shown, and replaced only with --force. A file that cannot be read is not touched.
+Only the entry is written. The file as it was is kept beside it. If the entry starts a waybill that lay elsewhere, it is brought up
+to date, and what you have added to it stays. If another server has the name, or waybill with other arguments, that is shown, and
+replaced only with --force. A file that cannot be read is not touched.
 
 Exit codes: 1 if the file cannot be changed, and then the entry is printed to be added by hand; 4 if another server
 has the name; 75 if others write the file at the same moment.`,
 		Example: "  waybill mcp install claude-code\n  waybill mcp install vscode --project\n  waybill mcp install zed -- --workspace /srv/shop",
-		Args:    installArgs, ValidArgs: names,
+		Args:    installArgs, ValidArgs: hostNames(),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args, o) },
 	}
 	flags := cmd.Flags()
@@ -87,6 +83,7 @@ func (a commands) mcpInstall(cmd *cobra.Command, args []string, o mcpInstall) er
 		return err
 	}
 	c.Project = places.Project
+	c.Entry.Env, _ = c.Host.Pins(a.Env)
 	if c.File, err = c.Host.File(places); err != nil {
 		return err
 	}
@@ -115,10 +112,7 @@ func (a commands) change(args []string, o mcpInstall) (c hostconfig.Change, err 
 }
 
 func unknownHost(name string) error {
-	var names []string
-	for _, h := range hostconfig.Hosts() {
-		names = append(names, h.Name)
-	}
+	names := hostNames()
 	perhaps := ""
 	if near := nearest.Names(name, names); len(near) > 0 {
 		perhaps = "perhaps " + strings.Join(near, " or ") + "; it "
@@ -203,14 +197,9 @@ func (a commands) printInstalled(c hostconfig.Change, result replace.Result) err
 
 // notInstalled reports why the file was not changed, and what a person can do.
 func (a commands) notInstalled(c hostconfig.Change, err error) error {
-	a.Code = output.ExitFailed
 	r := reportOf(c)
 	r.Error = err.Error()
-	if taken, ok := errors.AsType[*hostconfig.TakenError](err); ok {
-		a.Code, r.There = output.ExitConflict, taken.Text
-	} else if _, ok := errors.AsType[*replace.BusyError](err); ok {
-		a.Code = output.ExitBusy
-	}
+	a.Code, r.There = faultOf(err)
 	if !c.Remove {
 		r.Snippet, _ = c.Host.Snippet(c.Entry) // which was checked
 	}
@@ -227,6 +216,17 @@ func (a commands) notInstalled(c hostconfig.Change, err error) error {
 		a.block("  To add it by hand, this is what a file with nothing else would hold:", r.Snippet)
 	}
 	return nil
+}
+
+// faultOf returns the exit code for a file that was not changed, and the text of another that has the name of waybill.
+func faultOf(err error) (code int, there string) {
+	if taken, ok := errors.AsType[*hostconfig.TakenError](err); ok {
+		return output.ExitConflict, taken.Text
+	}
+	if _, ok := errors.AsType[*replace.BusyError](err); ok {
+		return output.ExitBusy, ""
+	}
+	return output.ExitFailed, ""
 }
 
 // block prints a title line and a text of several lines, each made safe to print.

@@ -19,7 +19,6 @@ import (
 	"waybill/cli/program"
 	"waybill/hostconfig"
 	"waybill/hostconfig/notation"
-	"waybill/hostconfig/replace"
 	"waybill/internal/safetext"
 	"waybill/packages"
 )
@@ -274,12 +273,8 @@ func (f *fileReport) changes() bool { return f.Error == "" && f.Action != notati
 
 // fail records why the file was not changed.
 func (f *fileReport) fail(err error) {
-	f.Error, f.Action, f.Diff, f.code = err.Error(), "", "", output.ExitFailed
-	if taken, ok := errors.AsType[*hostconfig.TakenError](err); ok {
-		f.There, f.code = taken.Text, output.ExitConflict
-	} else if _, ok := errors.AsType[*replace.BusyError](err); ok {
-		f.code = output.ExitBusy
-	} else {
+	f.Error, f.Action, f.Diff = err.Error(), "", ""
+	if f.code, f.There = faultOf(err); f.code == output.ExitFailed {
 		f.ByHand = f.file.ByHand()
 	}
 }
