@@ -1,0 +1,4 @@
+// Command empty does nothing: it is the least time that a Go program takes.
+package main
+
+func main() {}
