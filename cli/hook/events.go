@@ -3,9 +3,11 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"waybill/cli/hook/dialect"
 	"waybill/internal/safetext"
@@ -18,7 +20,7 @@ func (r *runner) start(ctx context.Context) (a dialect.Answer, err error) {
 	if err != nil || !some {
 		return a, err
 	}
-	r.sweep()
+	sweep(r.folder())
 	_ = r.unmark(compacted) // this text is the one that the mark asks for
 	a.Context, err = r.anchor(ctx)
 	return a, err
@@ -124,14 +126,8 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 	if r.in.Kind == dialect.ToolFailed {
 		kind = "tool_failed"
 	}
-	for _, session := range sessions {
-		p := schema.ReportEventParams{Type: kind, SessionID: session, Data: data}
-		if r.in.Use != "" {
-			p.IdempotencyKey = digest(r.host.Name, session, r.in.Use)
-		}
-		if err := r.call(ctx, "report_event", p, nil); err != nil {
-			return a, err
-		}
+	if err := r.report(ctx, sessions, kind, data); err != nil {
+		return a, err
 	}
 	if r.in.Question != "" {
 		if err := r.answered(ctx); err != nil {
@@ -148,6 +144,21 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 		return a, err
 	}
 	return r.handOver(ctx, repeatAge)
+}
+
+// report reports an event for each session. The calls share one commit, because all of them wait while the store opens.
+func (r *runner) report(ctx context.Context, sessions []string, kind string, data []byte) error {
+	faults := make([]error, len(sessions))
+	var all sync.WaitGroup
+	for i, session := range sessions {
+		p := schema.ReportEventParams{Type: kind, SessionID: session, Data: data}
+		if r.in.Use != "" {
+			p.IdempotencyKey = digest(r.host.Name, session, r.in.Use)
+		}
+		all.Go(func() { faults[i] = r.call(ctx, "report_event", p, nil) })
+	}
+	all.Wait()
+	return errors.Join(faults...)
 }
 
 // answered consumes the notices about the question that this tool call asked.

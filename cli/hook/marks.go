@@ -86,15 +86,15 @@ func (r *runner) holds() int {
 	return n
 }
 
-// sweep removes the marks of sessions that ended without a stop.
-func (r *runner) sweep() {
-	entries, err := os.ReadDir(r.folder())
+// sweep removes the marks in a folder whose sessions ended without a stop.
+func sweep(folder string) {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > marksAge {
-			_ = os.Remove(filepath.Join(r.folder(), entry.Name()))
+			_ = os.Remove(filepath.Join(folder, entry.Name()))
 		}
 	}
 }
