@@ -32,7 +32,7 @@ var floors = map[string]struct {
 	"ledger": {floor: 0, beside: []string{"plan"}},
 	"prompt": {floor: 0, beside: []string{"internal/safetext", "ledger", "plan", "plan/criteria", "prompt/sanitize"}},
 	"meter":  {floor: 0},
-	"doctor": {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
+	"doctor": {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task", "internal/lazyregexp"}},
 
 	"schema/shape": {floor: 0, beside: []string{"schema"}},
 	"schema/codec": {floor: 0, beside: []string{"internal/nearest", "internal/safetext", "schema", "schema/shape"}},
@@ -41,19 +41,20 @@ var floors = map[string]struct {
 	"core/instruction": {floor: 0, beside: []string{"core", "core/shellcmd", "internal/glob"}},
 	"core/shellcmd":    {floor: 0},
 	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
-	"core/proof":       {floor: 0},
+	"core/proof":       {floor: 0, beside: []string{"internal/lazyregexp"}},
 	"core/run":         {floor: 0, beside: []string{"core", "core/proof"}},
-	"core/audit":       {floor: 0, beside: []string{"core", "core/proof", "core/shellcmd", "core/verdict"}},
+	"core/audit":       {floor: 0, beside: []string{"core", "core/proof", "core/shellcmd", "core/verdict", "internal/lazyregexp"}},
 	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
 	"core/coretest":    {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
 	"plan/criteria":   {floor: 0},
-	"prompt/sanitize": {floor: 0},
+	"prompt/sanitize": {floor: 0, beside: []string{"internal/lazyregexp"}},
 
-	"check/config": {floor: 0, beside: []string{"core/proof", "internal/glob", "internal/nearest", "internal/safetext"}},
+	"check/config": {floor: 0, beside: []string{"core/proof", "internal/glob", "internal/lazyregexp", "internal/nearest", "internal/safetext"}},
 
 	"internal/atomicfile": {floor: 0},
 	"internal/glob":       {floor: 0},
+	"internal/lazyregexp": {floor: 0},
 	"internal/nearest":    {floor: 0},
 	"internal/ownfile":    {floor: 0},
 	"internal/procgroup":  {floor: 0},

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"hash"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ import (
 
 	"waybill/check/config"
 	"waybill/core/proof"
+	"waybill/internal/lazyregexp"
 	"waybill/internal/procgroup"
 	"waybill/schema"
 )
@@ -45,12 +45,12 @@ var maxOutput int64 = 1 << 30
 type Check = config.Check
 
 // typedName is a name before a command. It is in lower case, because a command may begin with a variable.
-var typedName = regexp.MustCompile(`^([a-z0-9][a-z0-9._:-]*)=`)
+var typedName = lazyregexp.New(`^([a-z0-9][a-z0-9._:-]*)=`)
 
 // Parse returns the check that a person typed, as COMMAND or name=COMMAND. Without a name, the command names it.
 func Parse(typed string) (Check, error) {
 	c := Check{Command: strings.TrimSpace(typed)}
-	if name := typedName.FindStringSubmatch(c.Command); name != nil {
+	if name := typedName().FindStringSubmatch(c.Command); name != nil {
 		c.Name, c.Command = name[1], strings.TrimSpace(c.Command[len(name[0]):])
 	} else {
 		words := strings.FieldsFunc(c.Command, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })

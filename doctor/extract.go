@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/core/task"
+	"waybill/internal/lazyregexp"
 )
 
 // A File is one file of the bundle.
@@ -107,7 +107,7 @@ func settingsOf(f *Facts) []extractedSetting {
 	rows := []extractedSetting{}
 	for _, s := range f.Settings.Given {
 		row := extractedSetting{Name: s.Name, From: s.From}
-		if plainValue.Match(s.Value) {
+		if plainValue().Match(s.Value) {
 			row.Value = s.Value
 		}
 		rows = append(rows, row)
@@ -116,8 +116,8 @@ func settingsOf(f *Facts) []extractedSetting {
 }
 
 var (
-	plainValue = regexp.MustCompile(`^(true|false|[0-9]{1,18})$`)
-	madeID     = regexp.MustCompile(`^(ins|tsk|att|run|ntc)_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	plainValue = lazyregexp.New(`^(true|false|[0-9]{1,18})$`)
+	madeID     = lazyregexp.New(`^(ins|tsk|att|run|ntc)_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
 type eventLine struct {
@@ -135,7 +135,7 @@ func eventLines(events []Event) []byte {
 		if slices.Contains(core.EventTypes(), core.EventType(ev.Type)) {
 			line.Type = ev.Type
 		}
-		if madeID.MatchString(ev.Subject) {
+		if madeID().MatchString(ev.Subject) {
 			line.Subject = ev.Subject
 		}
 		if err := lines.Encode(line); err != nil {

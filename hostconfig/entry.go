@@ -6,12 +6,12 @@ package hostconfig
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"waybill/hostconfig/notation"
+	"waybill/internal/lazyregexp"
 )
 
 // An Entry describes a server for every host.
@@ -25,10 +25,10 @@ type Entry struct {
 
 // usable matches names that all hosts accept. The strictest allows letters, digits, hyphens and underscores, and adds
 // the names of tools, with at most 64 characters in all.
-var usable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+var usable = lazyregexp.New(`^[A-Za-z0-9_-]{1,32}$`)
 
 func (e Entry) check() error {
-	if !usable.MatchString(e.Name) {
+	if !usable().MatchString(e.Name) {
 		return fmt.Errorf("name %q: the name of a server has 1 to 32 letters, digits, hyphens and underscores", e.Name)
 	}
 	for _, text := range append([]string{e.Command}, e.Args...) {

@@ -2,9 +2,10 @@ package hostconfig
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"waybill/internal/lazyregexp"
 )
 
 // variables are those by which waybill finds its workspace, its store and its settings. A host that drops one of them
@@ -25,7 +26,7 @@ type environment struct {
 }
 
 // secret matches names that Gemini CLI drops. Source: NEVER_ALLOWED_NAME_PATTERNS of its version 0.61.
-var secret = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
+var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
 
 // Pins returns the variables that the host does not pass on and that are set, as NAME=VALUE for an entry. Secrets are not
 // written into files: left has the names of those that had to be left out.
@@ -34,7 +35,7 @@ func (h Host) Pins(env func(string) string) (pins, left []string) {
 		return desktopPins(env)
 	}
 	for _, name := range variables {
-		if h.env.secretless && secret.MatchString(name) && env(name) != "" {
+		if h.env.secretless && secret().MatchString(name) && env(name) != "" {
 			pins = append(pins, name+"=$"+name) // Gemini replaces the name by the value
 		}
 	}
@@ -87,7 +88,7 @@ func (h Host) Environment(all []string, e Entry) (passed []string) {
 		value[name] = text
 		upper := strings.ToUpper(name) // Windows has other spellings
 		drop := h.env.only != nil && !slices.Contains(h.env.only, upper) && !slices.Contains(e.Pass, name) ||
-			h.env.secretless && secret.MatchString(name) || h.env.desktop && !slices.Contains(bare, upper)
+			h.env.secretless && secret().MatchString(name) || h.env.desktop && !slices.Contains(bare, upper)
 		if !drop {
 			passed = append(passed, pair)
 		}

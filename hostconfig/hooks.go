@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"waybill/hostconfig/notation"
+	"waybill/internal/lazyregexp"
 )
 
 // A hookForm is how a host reads hooks.
@@ -160,10 +161,10 @@ func (h Hook) line(goos string) shellLine {
 }
 
 // harmless matches words that no shell changes.
-var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+var harmless = lazyregexp.New(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
 func shQuoted(word string) string {
-	if harmless.MatchString(word) {
+	if harmless().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

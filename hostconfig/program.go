@@ -6,9 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"waybill/internal/lazyregexp"
 )
 
 // Program returns the absolute path under which hosts should start this program. If the shell finds the same file,
@@ -38,9 +39,9 @@ func program(path string, look func(string) (string, error)) (string, error) {
 }
 
 // scratch matches the folders of the go command for temporary programs.
-var scratch = regexp.MustCompile(`^go-build[0-9]*$`)
+var scratch = lazyregexp.New(`^go-build[0-9]*$`)
 
 // temporary reports whether a path has such a folder.
 func temporary(path string) bool {
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), scratch.MatchString)
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), scratch().MatchString)
 }

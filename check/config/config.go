@@ -7,12 +7,12 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"waybill/internal/glob"
+	"waybill/internal/lazyregexp"
 )
 
 const (
@@ -58,7 +58,7 @@ func (c Check) CommandLine() string {
 	words := make([]string, len(c.Argv))
 	for i, word := range c.Argv {
 		words[i] = word
-		if !bareWord.MatchString(word) {
+		if !bareWord().MatchString(word) {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
@@ -74,7 +74,7 @@ func (c Check) Protects(path string) bool {
 }
 
 // bareWord matches text that a shell reads as one word without quotes.
-var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+var bareWord = lazyregexp.New(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
 // A Mistake is something in a file that must be mended, with what to write instead.
 type Mistake struct {

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"waybill/core/proof"
 	"waybill/internal/glob"
+	"waybill/internal/lazyregexp"
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 )
@@ -58,7 +58,7 @@ func keys() []key {
 }
 
 // validName matches the names of checks.
-var validName = regexp.MustCompile(proof.NamePattern)
+var validName = lazyregexp.New(proof.NamePattern)
 
 // A reader turns the content of a file into checks.
 type reader struct {
@@ -194,7 +194,7 @@ func (r *reader) setName(c *Check, v *value) {
 	switch {
 	case v.text == proof.Facts:
 		r.wrong(v.place, `%s is the name of the built-in check: choose another one, such as "%s-of-mine"`, quoted(v.text), proof.Facts)
-	case !validName.MatchString(v.text):
+	case !validName().MatchString(v.text):
 		r.wrong(v.place, "the name %s must be 1 to 128 of A-Z a-z 0-9 . _ : and -: write name = %s", quoted(v.text), quoted(cmp.Or(validAs(v.text), "test")))
 	case same >= 0:
 		r.wrong(v.place, "%s is already the name of the check in line %d: choose another one", quoted(v.text), r.checks[same].Line)
@@ -204,7 +204,7 @@ func (r *reader) setName(c *Check, v *value) {
 
 // validAs returns a valid name that resembles a text, or "".
 func validAs(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !validName.MatchString(string(r)) })
+	words := strings.FieldsFunc(text, func(r rune) bool { return !validName().MatchString(string(r)) })
 	name := strings.Join(words, "-")
 	return name[:min(len(name), 128)]
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"waybill/internal/lazyregexp"
 )
 
 // A place is a line and a column of a file, both from 1.
@@ -98,16 +99,16 @@ func lineOf(file []byte, line int) string {
 
 // bareValue matches a line whose value lacks its quotes, and brokenHeader one whose brackets do not match.
 var (
-	bareValue    = regexp.MustCompile(`^\s*([A-Za-z_]+)\s*=\s*([^\s"'\[{#][^"'#]*?)\s*(#.*)?$`)
-	brokenHeader = regexp.MustCompile(`^\s*\[+\s*check\s*\]*\s*$`)
+	bareValue    = lazyregexp.New(`^\s*([A-Za-z_]+)\s*=\s*([^\s"'\[{#][^"'#]*?)\s*(#.*)?$`)
+	brokenHeader = lazyregexp.New(`^\s*\[+\s*check\s*\]*\s*$`)
 )
 
 // instead says what to write in the place of a line with a syntax error, or "".
 func instead(line string) string {
-	if found := bareValue.FindStringSubmatch(line); found != nil {
+	if found := bareValue().FindStringSubmatch(line); found != nil {
 		return fmt.Sprintf(`: write %s = "%s"`, found[1], found[2])
 	}
-	if brokenHeader.MatchString(line) {
+	if brokenHeader().MatchString(line) {
 		return ": write [[check]]"
 	}
 	return ""

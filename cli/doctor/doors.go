@@ -7,24 +7,24 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"waybill/cli/endpoint"
 	"waybill/doctor"
+	"waybill/internal/lazyregexp"
 )
 
 // doorName fits the names of port files, with the process id if they are of one process.
-var doorName = regexp.MustCompile(`^http(?:-([0-9]+))?\.json$`)
+var doorName = lazyregexp.New(`^http(?:-([0-9]+))?\.json$`)
 
 // doorFacts examines the port files in a folder. Unlike callers that look for a front door, it removes no file.
 func doorFacts(ctx context.Context, folder string, peers []doctor.Peer) (found []doctor.Door) {
 	entries, _ := os.ReadDir(folder) // a folder that is not there has none
 	heard := map[string]bool{}       // by address, because several files can name one door
 	for _, entry := range entries {
-		match := doorName.FindStringSubmatch(entry.Name())
+		match := doorName().FindStringSubmatch(entry.Name())
 		if match == nil {
 			continue
 		}
@@ -79,14 +79,14 @@ func isHealthy(ctx context.Context, k *endpoint.Endpoint) bool {
 const forgotten = time.Hour
 
 // temporary fits the names of files that waybill writes to rename them, and of signposts.
-var temporary = regexp.MustCompile(`^(http(-[0-9]+)?\.json\.new-[0-9]+|workspace\.json\.new-[0-9]+|.+\.db\.dialects\.new-[0-9]+|waybill-open-[0-9]+-[0-9]+\.html)$`)
+var temporary = lazyregexp.New(`^(http(-[0-9]+)?\.json\.new-[0-9]+|workspace\.json\.new-[0-9]+|.+\.db\.dialects\.new-[0-9]+|waybill-open-[0-9]+-[0-9]+\.html)$`)
 
 // litter returns the temporary files in a folder that are ours and no longer needed.
 func litter(folder string, now time.Time) (found []doctor.Leftover) {
 	entries, _ := os.ReadDir(folder) // a folder that is not there has none
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err == nil && temporary.MatchString(entry.Name()) && stale(info, now) {
+		if err == nil && temporary().MatchString(entry.Name()) && stale(info, now) {
 			found = append(found, doctor.Leftover{Path: filepath.Join(folder, entry.Name()), Bytes: info.Size()})
 		}
 	}

@@ -1,10 +1,10 @@
 package program
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"waybill/internal/lazyregexp"
 	"waybill/internal/safetext"
 	"waybill/store/postgres"
 )
@@ -14,7 +14,7 @@ import (
 func (a *App) CommandLine(words []string) string {
 	shown := make([]string, len(words))
 	for i, word := range words {
-		if shown[i] = safetext.Printable(word); !bareWord.MatchString(word) {
+		if shown[i] = safetext.Printable(word); !bareWord().MatchString(word) {
 			shown[i] = shellQuoted(word)
 		}
 	}
@@ -35,7 +35,7 @@ func (a *App) ReplyLine(id string) string {
 }
 
 // bareWord matches text that a shell reads as one word without quotes.
-var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`)
+var bareWord = lazyregexp.New(`^[A-Za-z0-9_./:@%+,-]+$`)
 
 // placeFlags returns the flags that name the workspace and the store, quoted for a shell.
 func (a *App) placeFlags() (flags []string) {

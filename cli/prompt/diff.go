@@ -2,13 +2,13 @@ package prompt
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"waybill/cli/output"
+	"waybill/internal/lazyregexp"
 	"waybill/internal/safetext"
 	"waybill/schema"
 )
@@ -44,12 +44,12 @@ func unified(c schema.CompilePromptResult) string {
 	return b.String()
 }
 
-var hunkHead = regexp.MustCompile(`^@@ -\d+,\d+ \+(\d+),\d+ @@\n$`)
+var hunkHead = lazyregexp.New(`^@@ -\d+,\d+ \+(\d+),\d+ @@\n$`)
 
 // hunkStart returns the line of the new text that a hunk begins with. The lines of the texts themselves all begin
 // with another character.
 func hunkStart(line string) (n int, ok bool) {
-	found := hunkHead.FindStringSubmatch(line)
+	found := hunkHead().FindStringSubmatch(line)
 	if found == nil {
 		return 0, false
 	}

@@ -2,9 +2,10 @@ package work
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"waybill/internal/lazyregexp"
 )
 
 // minUsefulTime is the longest duration of a command that cannot have worked on anything.
@@ -108,12 +109,12 @@ func (s *streak) gaveUp(e Event) error {
 
 // Parts of a reason that differ between attempts: quotations, and words with digits, such as numbers, times and ids.
 var (
-	quotations = regexp.MustCompile("\"[^\"\n]*\"|`[^`\n]*`")
-	numbered   = regexp.MustCompile(`[\pL_./:#+-]*\pN[\pL\pN_./:#+-]*`)
+	quotations = lazyregexp.New("\"[^\"\n]*\"|`[^`\n]*`")
+	numbered   = lazyregexp.New(`[\pL_./:#+-]*\pN[\pL\pN_./:#+-]*`)
 )
 
 // alike returns a reason in its form for comparison.
 func alike(reason string) string {
-	reason = quotations.ReplaceAllString(reason, "…")
-	return strings.ToLower(strings.Join(strings.Fields(numbered.ReplaceAllString(reason, "#")), " "))
+	reason = quotations().ReplaceAllString(reason, "…")
+	return strings.ToLower(strings.Join(strings.Fields(numbered().ReplaceAllString(reason, "#")), " "))
 }

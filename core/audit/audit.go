@@ -10,11 +10,11 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"waybill/core/verdict"
+	"waybill/internal/lazyregexp"
 )
 
 // Said is what a result says about its work, as far as others can see that. Its JSON is a part of the event log.
@@ -44,22 +44,22 @@ func SaidIn(r verdict.Result) Said {
 
 // Sentences about tests. A sentence says that tests ran if it matches testsRan and none of testsDidNot.
 var (
-	testsRan = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b(tests?|specs?|suite|checks)( suite| cases?)?( now| all| still)* (pass|passes|passed|passing|succeed|succeeds|succeeded)\b`),
-		regexp.MustCompile(`(?i)\b(tests?|specs?|suite|build)( suite| cases?)? (is|are|was|were)( now| all| still)* (green|passing|ok|successful)\b`),
-		regexp.MustCompile(`(?i)\b(ran|run|re-?ran|executed|passed|passes|verified (with|by)|checked (with|by))( the| all| its| full| whole| unit| integration| existing| new| running)* (tests?|specs?|suite)\b`),
-		regexp.MustCompile(`(?i)\b[0-9]+(/[0-9]+)? (tests?|specs?|assertions?|examples?)?,? ?(pass|passed|passing|succeeded|ok)\b`),
-		regexp.MustCompile(`(?i)\b(0|no|zero) (failures|failed|failing tests|test failures)\b`),
-		regexp.MustCompile(`(?i)\b(go|npm|pnpm|yarn|bun|deno|cargo|make|mvn|gradle|dotnet|mix|swift) (run )?test\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
-		regexp.MustCompile(`(?i)\b(pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|unittest)\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
+	testsRan = []lazyregexp.Regexp{
+		lazyregexp.New(`(?i)\b(tests?|specs?|suite|checks)( suite| cases?)?( now| all| still)* (pass|passes|passed|passing|succeed|succeeds|succeeded)\b`),
+		lazyregexp.New(`(?i)\b(tests?|specs?|suite|build)( suite| cases?)? (is|are|was|were)( now| all| still)* (green|passing|ok|successful)\b`),
+		lazyregexp.New(`(?i)\b(ran|run|re-?ran|executed|passed|passes|verified (with|by)|checked (with|by))( the| all| its| full| whole| unit| integration| existing| new| running)* (tests?|specs?|suite)\b`),
+		lazyregexp.New(`(?i)\b[0-9]+(/[0-9]+)? (tests?|specs?|assertions?|examples?)?,? ?(pass|passed|passing|succeeded|ok)\b`),
+		lazyregexp.New(`(?i)\b(0|no|zero) (failures|failed|failing tests|test failures)\b`),
+		lazyregexp.New(`(?i)\b(go|npm|pnpm|yarn|bun|deno|cargo|make|mvn|gradle|dotnet|mix|swift) (run )?test\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
+		lazyregexp.New(`(?i)\b(pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|unittest)\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
 	}
-	testsDidNot = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b(not|never|n't|cannot|unable|without|no tests|skipped)\b`),
-		regexp.MustCompile(`(?i)\b(should|would|will|must|may|might|could|need to|needs to|to be|so that|until|if|once|before|make sure|ensure|please|expected?)\b`),
-		regexp.MustCompile(`(?i)\b(tests?|suite) (fail|fails|failed|failing)\b`),
+	testsDidNot = []lazyregexp.Regexp{
+		lazyregexp.New(`(?i)\b(not|never|n't|cannot|unable|without|no tests|skipped)\b`),
+		lazyregexp.New(`(?i)\b(should|would|will|must|may|might|could|need to|needs to|to be|so that|until|if|once|before|make sure|ensure|please|expected?)\b`),
+		lazyregexp.New(`(?i)\b(tests?|suite) (fail|fails|failed|failing)\b`),
 	}
 	// testCommand is a command that runs tests under whatever name.
-	testCommand = regexp.MustCompile(`(?i)(^|[^a-z])(tests?|specs?|check|verify|ci|pytest|jest|vitest|mocha|ava|tap|karma|cypress|playwright|rspec|minitest|phpunit|pest|ctest|gtest|tox|nox|unittest|gotestsum|nextest|mvnw?|gradlew?|bazel|behave|cucumber|bats)([^a-z]|$)`)
+	testCommand = lazyregexp.New(`(?i)(^|[^a-z])(tests?|specs?|check|verify|ci|pytest|jest|vitest|mocha|ava|tap|karma|cypress|playwright|rspec|minitest|phpunit|pest|ctest|gtest|tox|nox|unittest|gotestsum|nextest|mvnw?|gradlew?|bazel|behave|cucumber|bats)([^a-z]|$)`)
 )
 
 // longestWords bounds the words that are kept of a sentence, in bytes.
@@ -77,6 +77,6 @@ func saysTested(text string) string {
 	return ""
 }
 
-func matches(list []*regexp.Regexp, text string) bool {
-	return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return r.MatchString(text) })
+func matches(list []lazyregexp.Regexp, text string) bool {
+	return slices.ContainsFunc(list, func(r lazyregexp.Regexp) bool { return r().MatchString(text) })
 }

@@ -3,11 +3,11 @@ package audit
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"waybill/core/proof"
+	"waybill/internal/lazyregexp"
 )
 
 // Seen is what git shows about a result in the workspace.
@@ -147,10 +147,10 @@ func (s Seen) falseFiles(files []string) string {
 // Entries as agents write them have a line behind, a remark, a status or quotes.
 var (
 	decoration = "`'\"*"
-	lineBehind = regexp.MustCompile(`:[0-9]+([-:,][0-9]+)*$`)
-	remark     = regexp.MustCompile(`\s+([(\[]|-\s|–|—|#).*$|:\s.*$`)
-	word       = regexp.MustCompile(`(?i)^(new|added|modified|changed|updated|deleted|removed|created|renamed|moved|[amdr])(:\s*|\s+)`)
-	arrow      = regexp.MustCompile(`\s+(->|→|=>|to)\s+`)
+	lineBehind = lazyregexp.New(`:[0-9]+([-:,][0-9]+)*$`)
+	remark     = lazyregexp.New(`\s+([(\[]|-\s|–|—|#).*$|:\s.*$`)
+	word       = lazyregexp.New(`(?i)^(new|added|modified|changed|updated|deleted|removed|created|renamed|moved|[amdr])(:\s*|\s+)`)
+	arrow      = lazyregexp.New(`\s+(->|→|=>|to)\s+`)
 )
 
 // forms returns the paths that an entry of files_changed can mean, relative to the workspace, the most literal one first.
@@ -169,12 +169,12 @@ func (s Seen) forms(entry string) (forms []string) {
 	}
 	entry = strings.TrimSpace(entry)
 	add(entry)
-	parts := arrow.Split(entry, 2)
+	parts := arrow().Split(entry, 2)
 	bare := strings.Trim(parts[len(parts)-1], decoration)
 	for _, strip := range []func(string) string{
-		func(name string) string { return word.ReplaceAllString(name, "") },
-		func(name string) string { return remark.ReplaceAllString(name, "") },
-		func(name string) string { return lineBehind.ReplaceAllString(strings.Trim(name, decoration), "") },
+		func(name string) string { return word().ReplaceAllString(name, "") },
+		func(name string) string { return remark().ReplaceAllString(name, "") },
+		func(name string) string { return lineBehind().ReplaceAllString(strings.Trim(name, decoration), "") },
 	} {
 		add(bare)
 		bare = strings.Trim(strip(bare), decoration)

@@ -2,10 +2,10 @@ package audit
 
 import (
 	"encoding/json"
-	"regexp"
 
 	"waybill/core"
 	"waybill/core/proof"
+	"waybill/internal/lazyregexp"
 )
 
 // An Event is one of the event log.
@@ -148,9 +148,9 @@ func (r *reader) read(ev Event, about record) {
 }
 
 // numbers differ between two executions of the same step: times, ids, addresses.
-var numbers = regexp.MustCompile(`[0-9]+`)
+var numbers = lazyregexp.New(`[0-9]+`)
 
-func alike(text string) string { return numbers.ReplaceAllString(text, "0") }
+func alike(text string) string { return numbers().ReplaceAllString(text, "0") }
 
 // receipt takes a receipt in: the facts of the last pass of a worker, or a check that failed.
 func (r *reader) receipt(w *Work, seq int64, about record) {

@@ -3,11 +3,11 @@ package audit
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"waybill/core/shellcmd"
+	"waybill/internal/lazyregexp"
 )
 
 // A Tool is a tool call of an agent, as a host reported it. Its JSON is a part of the event log.
@@ -19,8 +19,8 @@ type Tool struct {
 
 // Members of reported events, in the spellings of hosts.
 var (
-	toolEvent   = regexp.MustCompile(`(?i)tool|command|exec|shell|bash|terminal`)
-	failEvent   = regexp.MustCompile(`(?i)fail|error`)
+	toolEvent   = lazyregexp.New(`(?i)tool|command|exec|shell|bash|terminal`)
+	failEvent   = lazyregexp.New(`(?i)fail|error`)
 	nameKeys    = []string{"tool_name", "toolName", "tool"}
 	commandKeys = []string{"command", "cmd", "script", "commandLine", "command_line"}
 	exitKeys    = []string{"exit_code", "exitCode", "exit_status"}
@@ -41,10 +41,10 @@ func ToolIn(eventType, data string) (t Tool, ok bool) {
 		return Tool{}, false
 	}
 	t.Name, t.Command = cut(textIn(members, nameKeys, 0)), cut(textIn(members, commandKeys, 0))
-	if t.Name == "" && !toolEvent.MatchString(eventType) {
+	if t.Name == "" && !toolEvent().MatchString(eventType) {
 		return Tool{}, false
 	}
-	t.Failed = failEvent.MatchString(eventType) || failedIn(members, 0)
+	t.Failed = failEvent().MatchString(eventType) || failedIn(members, 0)
 	return t, true
 }
 
@@ -129,5 +129,5 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 
 // tests reports whether a tool call looks like one that runs tests.
 func (t Tool) tests() bool {
-	return testCommand.MatchString(t.Command) || testCommand.MatchString(t.Name)
+	return testCommand().MatchString(t.Command) || testCommand().MatchString(t.Name)
 }

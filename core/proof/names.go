@@ -2,9 +2,10 @@ package proof
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"waybill/internal/lazyregexp"
 )
 
 // Names is a set of names of checks, in ascending order and separated by commas, so that sets can be compared with ==.
@@ -13,13 +14,13 @@ type Names string
 // NamePattern matches the names of checks. As every id, a name has no comma.
 const NamePattern = `^[A-Za-z0-9._:-]{1,128}$`
 
-var validName = regexp.MustCompile(NamePattern)
+var validName = lazyregexp.New(NamePattern)
 
 // ParseNames returns the set of the given names.
 func ParseNames(names ...string) (Names, error) {
 	for _, name := range names {
-		if !validName.MatchString(name) {
-			return "", fmt.Errorf("the name of a check must match %s: %.140q", validName, name)
+		if !validName().MatchString(name) {
+			return "", fmt.Errorf("the name of a check must match %s: %.140q", NamePattern, name)
 		}
 	}
 	return join(slices.Clone(names)), nil

@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"waybill/internal/lazyregexp"
 )
 
 // A process that is killed while it replaces a plan leaves a temporary file next to the plan. The lock file lists that
@@ -31,10 +32,10 @@ const (
 )
 
 // ours matches exactly the temporary names that this package creates.
-var ours = regexp.MustCompile(`^(\.waybill-[A-Z2-7]{20,40})-([0-9a-f]{32})-([0-9a-f]{32})(\.draft|\.old)?\.tmp$`)
+var ours = lazyregexp.New(`^(\.waybill-[A-Z2-7]{20,40})-([0-9a-f]{32})-([0-9a-f]{32})(\.draft|\.old)?\.tmp$`)
 
 // keptNames matches the names that keep assigns.
-var keptNames = regexp.MustCompile(`^\.waybill-[A-Z2-7]{20,40}(\.old)?\.saved$`)
+var keptNames = lazyregexp.New(`^\.waybill-[A-Z2-7]{20,40}(\.old)?\.saved$`)
 
 // tempName returns a new temporary name for replacing the text old of a plan with text.
 func tempName(old, text string) string {
@@ -66,7 +67,7 @@ func (s site) settle(temp string) (kept string, err error) {
 // keep renames a temporary file that contains a person's text, so that no cleanup removes it. It returns the new name,
 // or the old one if the rename fails.
 func (s site) keep(temp string) (kept string, err error) {
-	parts := ours.FindStringSubmatch(temp)
+	parts := ours().FindStringSubmatch(temp)
 	kept = parts[1] + parts[4] + savedSuffix
 	if err := s.dir.Rename(temp, kept); err != nil {
 		return temp, err
@@ -77,7 +78,7 @@ func (s site) keep(temp string) (kept string, err error) {
 // worthless reports whether a temporary file can be removed: it is an unfinished draft, its text is one of the two in
 // its name, or another hard link keeps its text.
 func (s site) worthless(temp string) (bool, error) {
-	parts := ours.FindStringSubmatch(temp)
+	parts := ours().FindStringSubmatch(temp)
 	info, err := s.dir.Lstat(temp)
 	if err != nil || !info.Mode().IsRegular() {
 		return false, err
@@ -117,7 +118,7 @@ func removeLeft(f *os.File) (left, saved []string) {
 	text, _ := io.ReadAll(io.NewSectionReader(f, 0, mostLeftBytes))
 	for line := range strings.Lines(string(text)) {
 		path := strings.TrimSuffix(line, "\n")
-		if !filepath.IsAbs(path) || !ours.MatchString(filepath.Base(path)) {
+		if !filepath.IsAbs(path) || !ours().MatchString(filepath.Base(path)) {
 			continue
 		}
 		kept, err := settlePath(path)
@@ -152,7 +153,7 @@ func settlePath(path string) (kept string, err error) {
 func SavedBeside(dir string) (paths []string) {
 	entries, _ := os.ReadDir(dir) // nil for an unreadable folder
 	for _, entry := range entries {
-		if keptNames.MatchString(entry.Name()) {
+		if keptNames().MatchString(entry.Name()) {
 			paths = append(paths, filepath.Join(dir, entry.Name()))
 		}
 	}

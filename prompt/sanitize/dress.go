@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"waybill/internal/lazyregexp"
 )
 
 // Markdown or HTML may disguise a section name: "[**Now**]", "\[Now]", "[N<b>o</b>w]", "&#91;Now]", "[[Now](x)]". A
@@ -49,7 +50,7 @@ func looked(line string) string {
 }
 
 // autolink matches a URL in angle brackets, which rendering shows.
-var autolink = regexp.MustCompile(`^<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^ \t<>]*>`)
+var autolink = lazyregexp.New(`^<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^ \t<>]*>`)
 
 // withoutDecoration removes decoration, escapes, and angle brackets with their content, except URLs.
 func withoutDecoration(line string) string {
@@ -76,7 +77,7 @@ func withoutDecoration(line string) string {
 			if name, _ := elementIn(lowerASCII(line[i : end+1])); breaking[name] {
 				out = append(out, '\n')
 			}
-			if autolink.MatchString(line[i : end+1]) {
+			if autolink().MatchString(line[i : end+1]) {
 				out = append(out, line[i+1:end]...)
 			}
 			i = end

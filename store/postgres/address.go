@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"waybill/internal/lazyregexp"
 	"waybill/store"
 )
 
@@ -147,11 +147,11 @@ func reason(err error, u *url.URL, query url.Values) string {
 	return text
 }
 
-var workspaceName = regexp.MustCompile(`^[A-Za-z0-9._:/-]{1,128}$`)
+var workspaceName = lazyregexp.New(`^[A-Za-z0-9._:/-]{1,128}$`)
 
 // CheckName returns the fault of a workspace's name, or nil.
 func CheckName(name string) error {
-	if !workspaceName.MatchString(name) {
+	if !workspaceName().MatchString(name) {
 		return fmt.Errorf("the name of a workspace has 1 to 128 letters, digits and . _ : / -, and %q has not", name)
 	}
 	return nil

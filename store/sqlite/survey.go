@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/doctor"
+	"waybill/internal/lazyregexp"
 	"waybill/internal/ownfile"
 	"waybill/store"
 )
@@ -150,7 +150,7 @@ const abandoned = time.Hour
 
 // unfinished matches the rest of a file name after the store's name, for an unfinished rescue, backup, restore or
 // salvage of the store.
-var unfinished = regexp.MustCompile(`^((\.rescued-[0-9TZ-]+)?\.part|\.restoring|\.salvaging)-[0-9]+(-wal|-shm|-journal)?$`)
+var unfinished = lazyregexp.New(`^((\.rescued-[0-9TZ-]+)?\.part|\.restoring|\.salvaging)-[0-9]+(-wal|-shm|-journal)?$`)
 
 // litter returns the files that killed processes left.
 func (s *surveyor) litter() (found []doctor.Leftover) {
@@ -163,7 +163,7 @@ func (s *surveyor) litter() (found []doctor.Leftover) {
 		return found // one of those processes may be writing a copy
 	}
 	s.place.eachBeside(func(path, rest string, info fs.FileInfo) {
-		if unfinished.MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
+		if unfinished().MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
 			found = append(found, doctor.Leftover{Path: path, Bytes: info.Size()})
 		}
 	})

@@ -2,11 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"waybill/internal/lazyregexp"
 	"waybill/store"
 	"waybill/store/sqlstore"
 )
@@ -61,7 +61,7 @@ func structure(v *sqlstore.Verifier, c *conn) error {
 }
 
 // unreadPage matches the row of an integrity check about a page that could not be read, and SQLite's result code in it.
-var unreadPage = regexp.MustCompile(`unable to get the page\. error code=(\d+)`)
+var unreadPage = lazyregexp.New(`unable to get the page\. error code=(\d+)`)
 
 // integrity checks the structure of the file that c has open and returns what is damaged. A page that the disk did not
 // deliver is not known to be damaged: it is an error of kind IO.
@@ -82,7 +82,7 @@ func integrity(ctx context.Context, c *conn) (damage []string, err error) {
 func listDamage(ctx context.Context, c *conn) (damage []string, err error) {
 	err = c.queryContext(ctx, func(r *sqlstore.Row) error {
 		text := r.Text()
-		if found := unreadPage.FindStringSubmatch(text); found != nil {
+		if found := unreadPage().FindStringSubmatch(text); found != nil {
 			if code, _ := strconv.Atoi(found[1]); code&0xff == sqlite3.SQLITE_IOERR {
 				return unreadPageFault(c.path, found[0])
 			}
