@@ -89,14 +89,15 @@ var floors = map[string]struct {
 
 	"web/page": {floor: 0},
 
-	"mcp":          {floor: 4, beside: []string{"mcp/pipe"}},
-	"mcp/pipe":     {floor: 4},
-	"rpc":          {floor: 4},
-	"web":          {floor: 4, beside: []string{"web/markdown"}},
-	"web/markdown": {floor: 4},
-	"check":        {floor: 4},
-	"check/trust":  {floor: 4},
-	"watcher":      {floor: 4},
+	"mcp":           {floor: 4, beside: []string{"mcp/pipe"}},
+	"mcp/pipe":      {floor: 4},
+	"mcp/supervise": {floor: 4},
+	"rpc":           {floor: 4},
+	"web":           {floor: 4, beside: []string{"web/markdown"}},
+	"web/markdown":  {floor: 4},
+	"check":         {floor: 4},
+	"check/trust":   {floor: 4},
+	"watcher":       {floor: 4},
 
 	"cli/hook/dialect": {floor: 0, beside: []string{"internal/safetext"}},
 
@@ -137,7 +138,7 @@ var rooms = map[string][]string{
 	"github.com/jackc/pgx/v5":                {"store/postgres"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine", "cli/receipts", "cli/work"},
-	"github.com/go-json-experiment/json":     {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/pipe", "plan"},
+	"github.com/go-json-experiment/json":     {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/pipe", "mcp/supervise", "plan"},
 	"github.com/tailscale/hujson":            {"hostconfig/notation"},
 	"github.com/pelletier/go-toml/v2":        {"check/config", "hostconfig/notation"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
