@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/internal/nearest"
+	"waybill/mcp/inert"
 	"waybill/schema"
 )
 
@@ -32,7 +33,7 @@ func (t *tool) parseArguments(raw []byte) (args, *schema.Error) {
 	}
 	for _, p := range t.params {
 		if value, given := a[p.name]; given && p.own && value.Kind() != '"' {
-			return nil, schema.NewError(schema.InvalidParams, fmt.Sprintf("%s must be a string, not %s", p.name, truncate(string(value), 48)))
+			return nil, schema.NewError(schema.InvalidParams, fmt.Sprintf("%s must be a string, not %s", p.name, inert.Truncate(string(value), 48)))
 		}
 	}
 	return a, nil
@@ -43,7 +44,7 @@ func (t *tool) hasArgument(name string) bool {
 }
 
 func (t *tool) unknown(name string) *schema.Error {
-	fault := schema.NewError(schema.UnknownField, fmt.Sprintf("%s does not take %q", t.name, truncate(name, 48)))
+	fault := schema.NewError(schema.UnknownField, fmt.Sprintf("%s does not take %q", t.name, inert.Truncate(name, 48)))
 	if near := nearest.Names(name, t.names()); len(near) > 0 {
 		return fault.Hint("did you mean " + strings.Join(near, " or ") + "? It takes " + t.argumentList())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/inert"
 	"waybill/mcp/pipe"
 	"waybill/schema"
 )
@@ -78,8 +79,8 @@ func awaitingFacts(a schema.Awaiting) (f facts) {
 	f.add("task_id", a.TaskID)
 	f.add("attempt_id", a.AttemptID)
 	f.add("since", string(a.Since))
-	f.add("description", neutralCut(a.Description, maxLine))
-	f.add("question", neutralCut(a.Question, maxInList))
+	f.add("description", inert.Cut(a.Description, maxLine))
+	f.add("question", inert.Cut(a.Question, maxInList))
 	f.add("url", a.URL)
 	return f
 }
@@ -102,6 +103,7 @@ func (c *call) ask() (facts, *schema.Error) {
 	case !c.hasForms():
 		return q.askByModel(""), nil
 	case eraOf(c.req.Session) >= pipe.FirstModern:
+		c.server.handOver() // the answer may come to the next process
 		c.needs = &formRequest{form: q.form(), state: c.server.signer.sign(q, time.Now().Add(answerTime))}
 		return nil, nil
 	}
@@ -136,7 +138,7 @@ func (c *call) currentQuestion() (question, *schema.Error) {
 		return question{}, schema.NewError(schema.InvalidState, "the task is "+t.Status+" and asks nothing").
 			Hint("call reply without task_id for the tasks that do")
 	}
-	q := question{t.TaskID, t.CurrentAttemptID, neutralCut(t.Description, maxLine), t.Question}
+	q := question{t.TaskID, t.CurrentAttemptID, inert.Cut(t.Description, maxLine), t.Question}
 	if q.text == "" {
 		q.text = t.Output
 	}
@@ -153,7 +155,7 @@ func alreadyResolved() *schema.Error {
 
 // form returns the form that the host shows to the person.
 func (q question) form() *sdk.ElicitParams {
-	message := neutralCut(q.text, maxAsked)
+	message := inert.Cut(q.text, maxAsked)
 	if q.description != "" {
 		message = q.description + "\n\n" + message
 	}
@@ -166,8 +168,8 @@ func (q question) askByModel(why string) (f facts) {
 	f.add("attempt_id", q.attemptID)
 	f.put("answered", false)
 	f.add("description", q.description)
-	f.add("question", neutralCut(q.text, maxAsked))
-	f.add("host_said", neutralLine(why))
+	f.add("question", inert.Cut(q.text, maxAsked))
+	f.add("host_said", inert.Line(why))
 	f.add("do", "The host did not ask the person. Ask the user, then call reply with task_id, attempt_id and their words as reply.")
 	return f
 }

@@ -217,6 +217,7 @@ func (g *sdkClient) call(name, arguments string, values ...any) *sdk.CallToolRes
 	g.h.t.Helper()
 	r, err := g.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(fmt.Sprintf(arguments, values...))})
 	require.NoError(g.h.t, err, name)
+	requireSameFacts(g.h.t, r)
 	return r
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"path"
 
+	"waybill/mcp/inert"
 	"waybill/schema"
 )
 
@@ -108,7 +109,7 @@ func (c *call) dispatchInstructions() (facts, *schema.Error) {
 	f.add("instructions", listOf(r.Instructions, c.sendFacts))
 	addSome(&f, "failed", r.Failed, func(i schema.Instruction) (f facts) { // never acknowledged
 		c.addInstruction(&f, i.InstructionID)
-		f.add("content", neutralCut(i.Content, maxLine))
+		f.add("content", inert.Cut(i.Content, maxLine))
 		return f
 	})
 	f.put("remaining", r.Remaining)
@@ -121,6 +122,6 @@ func (c *call) sendFacts(i schema.Send) (f facts) {
 	f.put("tracked", i.Tracked)
 	f.add("send", i.Send)
 	f.add("sends_max", i.SendsMax)
-	f.add("text", longText{neutral(i.Text), maxPage})
+	f.add("text", longText{inert.Text(i.Text), maxPage})
 	return f
 }

@@ -2,9 +2,14 @@ package mcp
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -13,16 +18,21 @@ const (
 	renewEvery        = 20 * time.Second // two renewals may fail before the lease ends
 	retryRenewalAfter = 5 * time.Second  // after a failed renewal
 	maxIdleTime       = time.Hour        // a lease ends this long after the last call that names its task
+	maxSilence        = 15 * time.Minute // and this long after the last request of the host
 )
 
 // A leaseRenewer renews the leases of tasks that were claimed through this server, because a model cannot send
-// heartbeats. When the process dies, the leases expire and other workers can claim the tasks.
+// heartbeats. When the process dies, the leases expire and other workers can claim the tasks. They expire too when the host
+// is silent: some hosts leave a daemon behind that keeps the connection when their user has quit.
 type leaseRenewer struct {
-	caller *caller
-	added  chan struct{} // of size 1: a lease was added
+	caller  *caller
+	changed func()        // called after a lease was added or dropped
+	added   chan struct{} // of size 1: a lease was added
 
-	mu     sync.Mutex // guards leases
-	leases map[string]*lease
+	mu      sync.Mutex // guards the fields below
+	leases  map[string]*lease
+	open    int       // requests of the host that are being served
+	heardAt time.Time // when the last one began or ended
 }
 
 // A lease is the lease of a claimed task.
@@ -33,20 +43,52 @@ type lease struct {
 	withdrawn     bool      // the host has asked to cancel the task
 }
 
-func newLeaseRenewer(c *caller) *leaseRenewer {
-	return &leaseRenewer{caller: c, added: make(chan struct{}, 1), leases: map[string]*lease{}}
+// A heldLease is what the next process needs to renew a lease.
+type heldLease struct {
+	TaskID string `json:"task_id"`
+	Token  string `json:"token"`
+}
+
+func newLeaseRenewer(c *caller, changed func()) *leaseRenewer {
+	return &leaseRenewer{caller: c, changed: changed, added: make(chan struct{}, 1), leases: map[string]*lease{}}
 }
 
 // add starts the renewals of a lease.
 func (r *leaseRenewer) add(taskID, token string) {
-	now := time.Now()
+	r.renewFrom(taskID, token, time.Now().Add(renewEvery))
+	r.changed()
+}
+
+// inherit continues the renewals of a lease at once, because nothing has renewed it since the last process died.
+func (r *leaseRenewer) inherit(taskID, token string) { r.renewFrom(taskID, token, time.Now()) }
+
+func (r *leaseRenewer) renewFrom(taskID, token string, due time.Time) {
 	r.mu.Lock()
-	r.leases[taskID] = &lease{taskID: taskID, token: token, due: now.Add(renewEvery), idleAt: now.Add(maxIdleTime)}
+	r.heardAt = time.Now()
+	r.leases[taskID] = &lease{taskID: taskID, token: token, due: due, idleAt: time.Now().Add(maxIdleTime)}
 	r.mu.Unlock()
 	select {
 	case r.added <- struct{}{}:
 	default:
 	}
+}
+
+// serving wraps a handler so that each request is a sign of life of the host.
+func (r *leaseRenewer) serving(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if method != pipe.Listening { // which stays open without a user
+			r.count(1)
+			defer r.count(-1)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func (r *leaseRenewer) count(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open += n
+	r.heardAt = time.Now()
 }
 
 // touch records that a call names a task, and reports whether the host has asked to cancel the task.
@@ -64,10 +106,26 @@ func (r *leaseRenewer) touch(taskID string) (withdrawn bool) {
 // drop ends the renewals of a lease. A newer lease of the task stays.
 func (r *leaseRenewer) drop(taskID, token string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if l := r.leases[taskID]; l != nil && l.token == token {
+	l := r.leases[taskID]
+	mine := l != nil && l.token == token
+	if mine {
 		delete(r.leases, taskID)
 	}
+	r.mu.Unlock()
+	if mine {
+		r.changed()
+	}
+}
+
+// held returns the leases.
+func (r *leaseRenewer) held() []heldLease {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []heldLease{}
+	for _, id := range slices.Sorted(maps.Keys(r.leases)) {
+		all = append(all, heldLease{id, r.leases[id].token})
+	}
+	return all
 }
 
 // run renews the leases until ctx ends. They expire after that.
@@ -99,14 +157,15 @@ func (r *leaseRenewer) untilDue() time.Duration {
 	return max(d, 0)
 }
 
-// due returns the leases to renew now, and drops those that no call has named for maxIdleTime.
+// due returns the leases to renew now, and drops those that no call has named for maxIdleTime, or all if the host is silent.
 func (r *leaseRenewer) due() (due []lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
+	silent := r.open == 0 && now.Sub(r.heardAt) >= maxSilence
 	for id, l := range r.leases {
 		switch {
-		case l.idleAt.Before(now):
+		case silent || l.idleAt.Before(now):
 			delete(r.leases, id)
 		case !l.due.After(now):
 			l.due = now.Add(retryRenewalAfter)

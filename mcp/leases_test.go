@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"waybill/api"
@@ -40,6 +41,8 @@ func (h *harness) status(id string) string {
 // Each row is a story of the lease of a task that a model has claimed.
 //
 //	sleep DURATION    time passes; in a rest, no renewal is sent
+//	alive DURATION    time passes, and the host asks for something every 10 minutes
+//	form              the model asks a person, who takes an hour
 //	beats N           asserts the number of renewals
 //	store full|back   lets renewals fail or succeed
 //	look              the model names the task in a call
@@ -49,11 +52,13 @@ func (h *harness) status(id string) string {
 //	is STATUS, free   asserts the status of the task, and that another worker can claim it
 func TestLeases(t *testing.T) {
 	for name, story := range map[string]string{
-		"it is renewed while the model works, and not when it is finished": "sleep 19s; beats 0; sleep 2s; beats 1; sleep 30m; is RUNNING; finish; rest 10m",
-		"it ends an hour after the last call of the model":                 "sleep 50m; look; sleep 50m; is RUNNING; sleep 12m; free",
-		"it ends with the server":                                          "sleep 10m; is RUNNING; stop; sleep 61s; free; late",
-		"a disk that is full for half a minute does not cost it":           "store full; sleep 50s; store back; sleep 5m; is RUNNING",
-		"it is not renewed when it is lost":                                "lose; sleep 1h; beats 1",
+		"it is renewed while the model works, and not when it is finished":  "sleep 19s; beats 0; sleep 2s; beats 1; alive 30m; is RUNNING; finish; rest 10m",
+		"it ends an hour after the last call that names the task":           "alive 50m; look; alive 50m; is RUNNING; alive 12m; free",
+		"it ends with the server":                                           "sleep 10m; is RUNNING; stop; sleep 61s; free; late",
+		"it ends when a daemon holds the connection of a host that is gone": "sleep 14m; is RUNNING; sleep 3m; free; late; rest 1h",
+		"it is renewed while a person fills in a form":                      "form; sleep 50m; is RUNNING; finish",
+		"a disk that is full for half a minute does not cost it":            "store full; sleep 50s; store back; sleep 5m; is RUNNING",
+		"it is not renewed when it is lost":                                 "lose; sleep 1h; beats 1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { playLease(t, story) })
@@ -73,7 +78,10 @@ func playLease(t *testing.T, story string) {
 		}
 	}}})
 	stop := h.run()
-	g := h.connect(modern, nil)
+	g := h.connect(legacy, clientWithPerson(t, func() (*sdk.ElicitResult, error) {
+		time.Sleep(time.Hour - time.Second)
+		return &sdk.ElicitResult{Action: "decline"}, nil
+	}))
 	id, token := g.claimTask()
 	const finish = `{"task_id":%q,"lease_token":%q,"status":"completed"}`
 	for step := range strings.SplitSeq(story, "; ") {
@@ -82,6 +90,16 @@ func playLease(t *testing.T, story string) {
 		switch before := h.beats.Load(); verb {
 		case "sleep":
 			sleepAndWait(length)
+		case "alive":
+			for ; length > 0; length -= 10 * time.Minute {
+				require.NoError(t, g.Ping(context.Background(), nil))
+				sleepAndWait(min(length, 10*time.Minute))
+			}
+		case "form":
+			other := h.taskThatAsks("oak or elm?")
+			go func() {
+				_, _ = g.CallTool(context.Background(), &sdk.CallToolParams{Name: "reply", Arguments: map[string]any{"task_id": other}})
+			}() // ends with the form
 		case "rest":
 			sleepAndWait(length)
 			require.Equal(t, before, h.beats.Load(), step)

@@ -25,6 +25,8 @@ type Options struct {
 	// Hooks says that hooks of the host bring instructions to the model and report its tool calls. Then the model sees no
 	// ids of instructions, because an event must acknowledge them, not a claim.
 	Hooks bool
+	// Supervised says that a supervisor is between the host and this process.
+	Supervised bool
 	// Version is the version that the server reports.
 	Version string
 	// Logger receives events that no answer can report. The default discards them.

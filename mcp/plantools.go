@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"waybill/mcp/inert"
 	"waybill/schema"
 )
 
@@ -28,7 +29,7 @@ func (s *server) readiness(ctx context.Context, params object) (facts, *schema.E
 	var f facts
 	f.addOpenBoxes(&r)
 	f.put("ready", listOf(r.Ready, func(id string) (f facts) {
-		f.add("item_id", neutralLine(id))
+		f.add("item_id", inert.Line(id))
 		f.add("title", titles[id])
 		return f
 	}))
@@ -43,7 +44,7 @@ func (s *server) titles(ctx context.Context, plan any) map[string]string {
 	_ = s.caller.call(ctx, "get_plan", object{"plan": plan}, &p)
 	titles := make(map[string]string, len(p.Items))
 	for _, item := range p.Items {
-		titles[item.ItemID] = neutralLine(item.Title)
+		titles[item.ItemID] = inert.Line(item.Title)
 	}
 	return titles
 }
@@ -53,19 +54,19 @@ func (f *facts) addOpenBoxes(r *schema.ReadyItems) {
 	f.add("unread", r.Unread)
 	var b strings.Builder
 	for _, d := range r.OpenBoxes {
-		fmt.Fprintf(&b, "%sline %d: %s\n", neutralCut(d.Source, maxLine), d.Line, neutralLine(d.Message))
+		fmt.Fprintf(&b, "%sline %d: %s\n", inert.Cut(d.Source, maxLine), d.Line, inert.Line(d.Message))
 	}
 	f.add("open_boxes", longText{b.String(), maxText / 2})
 }
 
 // addUnready adds the totals of the plan and the reasons why items wait.
 func (f *facts) addUnready(r *schema.ReadyItems) {
-	f.add("parallel", neutralLines(r.Parallel))
+	f.add("parallel", inert.Lines(r.Parallel))
 	f.put("ready_total", r.ReadyTotal)
 	f.put("left", r.Left)
 	f.put("completed", r.Completed)
 	f.addRuns(r.Runs)
-	f.add("stale", neutralCut(r.Stale, maxLine))
+	f.add("stale", inert.Cut(r.Stale, maxLine))
 	f.add("stale_reason", r.StaleReason)
 	f.add("as_of", string(r.AsOf))
 	waiting, done := waitingLines(r.Waiting)
@@ -92,10 +93,10 @@ func waitingLines(all []schema.WaitingItem) (text string, done int) {
 				because = nil
 				break
 			}
-			because = append(because, strings.TrimSpace(h.Kind+" "+neutralLine(h.ItemID)))
+			because = append(because, strings.TrimSpace(h.Kind+" "+inert.Line(h.ItemID)))
 		}
 		if because != nil {
-			fmt.Fprintf(&b, "%s: %s\n", neutralLine(item.ItemID), strings.Join(because, ", "))
+			fmt.Fprintf(&b, "%s: %s\n", inert.Line(item.ItemID), strings.Join(because, ", "))
 		}
 	}
 	return b.String(), done
@@ -127,16 +128,16 @@ func planFacts(r *schema.PlanList) (f facts) {
 const maxPlans = 30
 
 func planSummary(p schema.PlanSummary) (f facts) {
-	f.add("plan", neutralCut(p.Plan, maxLine))
+	f.add("plan", inert.Cut(p.Plan, maxLine))
 	f.put("total", p.Totals.Total)
 	f.put("completed", p.Totals.Completed)
 	f.add("in_progress", p.Totals.InProgress)
 	f.add("blocked", p.Totals.Blocked)
 	f.addRuns(p.Runs)
 	if p.Error != nil {
-		f.add("error", neutralCut(p.Error.Message, maxLine))
+		f.add("error", inert.Cut(p.Error.Message, maxLine))
 	}
-	f.add("stale", neutralCut(p.Stale, maxLine))
+	f.add("stale", inert.Cut(p.Stale, maxLine))
 	return f
 }
 
@@ -156,10 +157,10 @@ func (c *call) initRun() (facts, *schema.Error) {
 
 // addRun adds the plan, the item and the state of a run.
 func (f *facts) addRun(r *schema.Run) {
-	f.add("plan", neutralCut(r.Plan, maxLine))
-	f.add("item_id", neutralCut(r.ItemID, maxLine))
+	f.add("plan", inert.Cut(r.Plan, maxLine))
+	f.add("item_id", inert.Cut(r.ItemID, maxLine))
 	f.add("state", r.State)
-	f.add("reason", neutralCut(r.Reason, maxShort))
+	f.add("reason", inert.Cut(r.Reason, maxShort))
 	if len(r.Proof.Required) > 0 {
 		f.add("proof", r.Proof.State)
 	}
@@ -191,30 +192,30 @@ var advice = map[string]string{
 func (c *call) compilePrompt() (facts, *schema.Error) {
 	var r schema.CompilePromptResult
 	if handle := c.args.text("since"); handle != "" {
-		c.params["since"] = c.server.pager.cursorOf(handle)
+		c.params["since"] = c.server.pager.CursorOf(handle)
 	}
 	if fault := c.server.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("packet_cursor", c.server.pager.handle(r.Packet.Cursor))
+	f.add("packet_cursor", c.server.pager.Handle(r.Packet.Cursor))
 	f.add("packet_mode", r.Packet.Mode)
 	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
 	f.put("prompt_token_budget", r.PromptTokenBudget)
 	addSome(&f, "omitted", r.Omitted, omission)
-	f.add("item_changed", neutralCut(r.ItemChanged, maxShort))
+	f.add("item_changed", inert.Cut(r.ItemChanged, maxShort))
 	f.add("ledger_mode", r.LedgerMode)
 	f.add("fallback_reason", r.FallbackReason)
-	f.add("fallback_detail", neutralCut(r.FallbackDetail, maxShort))
+	f.add("fallback_detail", inert.Cut(r.FallbackDetail, maxShort))
 	f.add("ledger_as_of", string(r.LedgerAsOf))
 	f.add("prompt", longText{r.Prompt, maxPage})
 	return f, nil
 }
 
 func omission(o schema.Omission) (f facts) {
-	f.add("what", neutralCut(o.What, maxLine))
-	f.add("why", neutralCut(o.Why, maxLine))
+	f.add("what", inert.Cut(o.What, maxLine))
+	f.add("why", inert.Cut(o.Why, maxLine))
 	return f
 }
 
@@ -247,12 +248,12 @@ func (f *facts) addJudgement(r *schema.IngestOutputResult) {
 		f.add("rule_limit", r.Decision.Limit)
 	}
 	f.add("run_state", r.Run.State)
-	f.add("run_reason", neutralCut(r.Run.Reason, maxShort))
+	f.add("run_reason", inert.Cut(r.Run.Reason, maxShort))
 	addSome(f, "errors", r.Errors, resultError)
 	addSome(f, "warnings", r.Warnings, resultWarning)
 	if r.TaskLedger != nil {
 		f.addNeutral("required_fixes", r.TaskLedger.RequiredFixes)
-		f.add("replan_hint", neutralCut(r.TaskLedger.ReplanHint, maxShort))
+		f.add("replan_hint", inert.Cut(r.TaskLedger.ReplanHint, maxShort))
 	}
 	if r.Task != nil {
 		f.add("task_id", r.Task.TaskID)
@@ -261,15 +262,15 @@ func (f *facts) addJudgement(r *schema.IngestOutputResult) {
 }
 
 func resultError(e schema.ResultError) (f facts) {
-	f.add("field", neutralCut(e.Field, maxLine))
-	f.add("expected", neutralCut(e.Expected, maxLine))
-	f.add("found", neutralCut(e.Found, maxLine))
-	f.add("message", neutralCut(e.Message, maxLine))
+	f.add("field", inert.Cut(e.Field, maxLine))
+	f.add("expected", inert.Cut(e.Expected, maxLine))
+	f.add("found", inert.Cut(e.Found, maxLine))
+	f.add("message", inert.Cut(e.Message, maxLine))
 	return f
 }
 
 func resultWarning(w schema.ResultWarning) (f facts) {
 	f.add("line", w.Line)
-	f.add("message", neutralCut(w.Message, maxLine))
+	f.add("message", inert.Cut(w.Message, maxLine))
 	return f
 }

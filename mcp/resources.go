@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/inert"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -76,7 +77,7 @@ func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResu
 	}
 	text, err := codec.Encode(value)
 	if err == nil {
-		text, err = neutralJSON(text)
+		text, err = inert.JSON(text)
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func resourceError(uri string, fault *schema.Error) error {
 
 // notFound returns the error for an unknown resource, with the code of the modern era.
 func notFound(uri string) *jsonrpc.Error {
-	data, err := codec.Encode(object{"uri": truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
+	data, err := codec.Encode(object{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
 	if err != nil {
 		data = nil
 	}

@@ -2,17 +2,20 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/inert"
+	"waybill/mcp/pages"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
 
-// The answer of a tool is a list of facts. It is written twice, as lines of text and as an object, because hosts differ
-// in which one they show to the model. Both come from the same list.
+// The answer of a tool is a list of facts. It is written twice, as one text and as an object, because hosts differ in which
+// one they show to the model, and in how they join several texts. Both come from the same list and say the same.
 
 // maxText limits the lines of an answer, without its long texts.
 const maxText = 8 << 10
@@ -61,7 +64,7 @@ func addSome[E any](f *facts, name string, all []E, tell func(E) facts) {
 
 // addNeutral is addSome for untrusted texts.
 func (f *facts) addNeutral(name string, all []string) {
-	f.add(name, neutralLines(all[:min(len(all), maxListed)]))
+	f.add(name, inert.Lines(all[:min(len(all), maxListed)]))
 	f.total(name, len(all))
 }
 
@@ -80,111 +83,144 @@ func listOf[E any](all []E, tell func(E) facts) []facts {
 	return out
 }
 
-// A longText is a text in a block of its own, of which one answer shows up to size bytes.
+// A longText is a text of which one answer shows up to size bytes.
 type longText struct {
 	text string
 	size int
 }
 
-// A page is the part of a longText that one answer shows.
-type page struct {
-	text   string
-	from   int // the first byte
-	total  int
-	cursor string // of the next page, or ""
-	block  int    // index of its block in the answer, from 1
+// A block is a text that has lines of its own.
+type block string
+
+// result returns an answer with the facts. It keeps the texts that do not fit.
+func (s *server) result(f facts) *sdk.CallToolResult {
+	f = bounded(s.pager, paged(s.pager, f))
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSuffix(f.text(), "\n")}}, StructuredContent: f}
 }
 
-// where returns a text that says where a page is and how to get the next one.
-func (p *page) where() string {
-	s := fmt.Sprintf("in block %d of this answer", p.block)
-	if p.from > 0 || p.cursor != "" {
-		s += fmt.Sprintf(", bytes %d to %d of %d", p.from, p.from+len(p.text), p.total)
-	}
-	if p.cursor != "" {
-		s += "; for the rest call this tool again with cursor " + p.cursor
-	}
-	return s
-}
-
-// result returns an answer with the facts. It keeps the text that does not fit.
-func (s *pager) result(f facts) *sdk.CallToolResult {
-	b := builder{pager: s}
-	f = b.paged(f)
-	var text strings.Builder
-	f.write(&text)
-	head := strings.TrimSuffix(text.String(), "\n")
-	if head == "" {
-		head = "done"
-	}
-	content := []sdk.Content{&sdk.TextContent{Text: s.boundLines(head)}}
-	for _, p := range b.blocks {
-		content = append(content, &sdk.TextContent{Text: p})
-	}
-	return &sdk.CallToolResult{Content: content, StructuredContent: f}
-}
-
-// boundLines cuts the lines of an answer at maxText and adds the cursor of the rest.
-func (s *pager) boundLines(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	p := s.page(text, 0, maxText-200)
-	return strings.TrimSuffix(p.text, "\n") +
-		fmt.Sprintf("\ncut: bytes 0 to %d of %d; for the rest call this tool again with cursor %s", len(p.text), p.total, p.cursor)
-}
-
-// A builder collects the long texts of an answer as blocks.
-type builder struct {
-	pager  *pager
-	blocks []string
-}
-
-// paged returns the facts with their long texts replaced by pages.
-func (b *builder) paged(f facts) facts {
+// paged returns the facts with the first page of each long text, and the facts about its other pages.
+func paged(keep *pages.Pager, f facts) facts {
 	out := make(facts, 0, len(f))
 	for _, each := range f {
 		switch v := each.value.(type) {
 		case longText:
-			p := b.pager.page(v.text, 0, v.size)
-			b.blocks = append(b.blocks, p.text)
-			p.block = len(b.blocks) + 1
-			each.value = p
-		case page:
-			b.blocks = append(b.blocks, v.text)
-			v.block = len(b.blocks) + 1
-			each.value = v
+			out = append(out, pageFacts(each.name, keep.Page(v.text, 0, v.size))...)
+		case pages.Page:
+			out = append(out, pageFacts(each.name, v)...)
 		case []facts:
 			inner := make([]facts, len(v))
 			for i := range v {
-				inner[i] = b.paged(v[i])
+				inner[i] = paged(keep, v[i])
 			}
-			each.value = inner
+			out = append(out, fact{each.name, inner})
+		default:
+			out = append(out, each)
 		}
-		out = append(out, each)
 	}
 	return out
 }
 
-// write writes a line for each fact, and one for each element of a list.
-func (f facts) write(b *strings.Builder) {
+func pageFacts(name string, p pages.Page) (f facts) {
+	f.put(name, block(p.Text))
+	if p.From > 0 || p.Cursor != "" {
+		f.put(name+"_from_byte", p.From)
+		f.put(name+"_bytes", p.Total)
+	}
+	f.add(name+"_cursor", p.Cursor)
+	return f
+}
+
+// bounded returns the facts with their longest list cut if their lines have more than maxText bytes. The cursor of the list
+// leads to the text of the other elements.
+func bounded(keep *pages.Pager, f facts) facts {
+	longest, size := -1, 0
+	for i, each := range f {
+		if v, ok := each.value.([]facts); ok && lineBytes(facts{each}) > size {
+			longest, size = i, lineBytes(facts{{each.name, v}})
+		}
+	}
+	room := maxText - 200 - lineBytes(f) + size
+	if longest < 0 || lineBytes(f) <= maxText {
+		return f
+	}
+	all := f[longest].value.([]facts)
+	shown := 0
+	for room -= lineBytes(all[0]); shown < len(all)-1 && room >= 0; room -= lineBytes(all[shown]) {
+		shown++
+	}
+	name := f[longest].name
+	rest := facts{{name, all[shown:]}}.text()
+	out := append(slices.Clone(f[:longest]), fact{name, all[:shown]}, fact{name + "_total", len(all)}, fact{name + "_cursor", keep.Page(rest, 0, 0).Cursor})
+	return append(out, f[longest+1:]...)
+}
+
+// lineBytes returns the length of the facts as text, without their blocks.
+func lineBytes(f facts) (n int) {
 	for _, each := range f {
 		switch v := each.value.(type) {
-		case []facts:
-			if len(v) == 0 {
-				fmt.Fprintf(b, "%s: none\n", each.name)
-				continue
+		case block:
+			n += len(each.name) + 5
+			if !strings.Contains(string(v), "\n") {
+				n += len(v)
 			}
-			fmt.Fprintf(b, "%s:\n", each.name)
+		case []facts:
 			for _, inner := range v {
-				fmt.Fprintf(b, "- %s\n", inner.line())
+				n += lineBytes(inner)
+			}
+		default:
+			n += len(each.name) + len(spell(v)) + 5
+		}
+	}
+	return n
+}
+
+// text returns a line for each fact, and for each fact of an element of a list.
+func (f facts) text() string {
+	var b strings.Builder
+	f.write(&b, "", "")
+	return b.String()
+}
+
+// write writes the facts. The first line begins with first, the others with indent. where is the place of the facts in a
+// list, or "".
+func (f facts) write(b *strings.Builder, indent, where string) {
+	for i, each := range f {
+		if i > 0 || where == "" {
+			b.WriteString(indent)
+		}
+		switch v := each.value.(type) {
+		case []facts:
+			fmt.Fprintf(b, "%s:", each.name)
+			if len(v) == 0 {
+				b.WriteString(" none")
+			}
+			b.WriteByte('\n')
+			for n, inner := range v {
+				b.WriteString(indent + "- ")
+				inner.write(b, indent+"  ", fmt.Sprintf(" of %s %d", each.name, n+1))
 			}
 		case string:
-			writeText(b, each.name, v)
+			writeText(b, each.name, where, v)
+		case block:
+			writeText(b, each.name, where, string(v))
 		default:
 			fmt.Fprintf(b, "%s: %s\n", each.name, spell(v))
 		}
 	}
+}
+
+// writeText writes a text. One of several lines stands between borders with its name, which it does not contain, so that it
+// cannot pass for facts.
+func writeText(b *strings.Builder, name, where, text string) {
+	if !strings.Contains(text, "\n") {
+		fmt.Fprintf(b, "%s: %s\n", name, text)
+		return
+	}
+	label := name + where
+	for n := 2; strings.Contains(text, "--- end "+label+" ---"); n++ {
+		label = fmt.Sprintf("%s%s (%d)", name, where, n)
+	}
+	fmt.Fprintf(b, "%s:\n--- begin %s ---\n%s\n--- end %s ---\n", name, label, strings.TrimSuffix(text, "\n"), label)
 }
 
 // withoutPages returns the facts with their long texts cut, for answers that have no pages.
@@ -192,32 +228,11 @@ func (f facts) withoutPages() facts {
 	out := make(facts, len(f))
 	for i, each := range f {
 		if v, ok := each.value.(longText); ok {
-			each.value = cutNote(v.text, v.size)
+			each.value = inert.Shorten(v.text, v.size)
 		}
 		out[i] = each
 	}
 	return out
-}
-
-// writeText writes a string. It indents a text of several lines, so that it cannot pass for facts.
-func writeText(b *strings.Builder, name, text string) {
-	if !strings.Contains(text, "\n") {
-		fmt.Fprintf(b, "%s: %s\n", name, text)
-		return
-	}
-	fmt.Fprintf(b, "%s:\n", name)
-	for line := range strings.Lines(text) {
-		fmt.Fprintf(b, "  %s\n", strings.TrimSuffix(line, "\n"))
-	}
-}
-
-// line returns the facts as one line.
-func (f facts) line() string {
-	parts := make([]string, len(f))
-	for i, each := range f {
-		parts[i] = each.name + ": " + strings.Join(strings.Fields(spell(each.value)), " ")
-	}
-	return strings.Join(parts, ", ")
 }
 
 // spell returns a value as text.
@@ -234,8 +249,6 @@ func spell(value any) string {
 			return "none"
 		}
 		return strings.Join(v, ", ")
-	case page:
-		return v.where()
 	}
 	panic(fmt.Sprintf("mcp: a fact cannot be a %T", value))
 }
@@ -246,32 +259,22 @@ func (f facts) MarshalJSON() ([]byte, error) { return codec.Encode(f.members()) 
 func (f facts) members() codec.Ordered {
 	out := codec.Ordered{}
 	for _, each := range f {
-		switch v := each.value.(type) {
-		case page:
-			out.Put(each.name, v.text)
-			if v.from > 0 || v.cursor != "" {
-				out.Put(each.name+"_from_byte", v.from)
-				out.Put(each.name+"_bytes", v.total)
+		value := each.value
+		if list, ok := value.([]facts); ok {
+			all := make([]codec.Ordered, len(list))
+			for i := range list {
+				all[i] = list[i].members()
 			}
-			if v.cursor != "" {
-				out.Put(each.name+"_cursor", v.cursor)
-			}
-		case []facts:
-			list := make([]codec.Ordered, len(v))
-			for i := range v {
-				list[i] = v[i].members()
-			}
-			out.Put(each.name, list)
-		default:
-			out.Put(each.name, v)
+			value = all
 		}
+		out.Put(each.name, value)
 	}
 	return out
 }
 
 // refusal returns an answer for an error: its code, its message and its hint.
 func refusal(fault *schema.Error) *sdk.CallToolResult {
-	text := string(fault.Data.Code) + ": " + withFullStop(neutralCut(fault.Message, maxFault))
+	text := string(fault.Data.Code) + ": " + withFullStop(inert.Cut(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
 		text += " " + withFullStop(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
 	}

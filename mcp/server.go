@@ -7,28 +7,33 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/pages"
 	"waybill/mcp/pipe"
+	"waybill/mcp/supervise"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
 
 // A server has the tools, resources and prompts of all sessions, in both eras of the protocol.
 type server struct {
-	sdk     *sdk.Server
-	o       Options
-	caller  *caller
-	leases  *leaseRenewer
-	pager   *pager
-	signer  *stateSigner
-	updates *updates
+	sdk      *sdk.Server
+	o        Options
+	caller   *caller
+	leases   *leaseRenewer
+	pager    *pages.Pager
+	signer   *stateSigner
+	updates  *updates
+	handover handover
 }
 
 // newServer returns a server. It starts no goroutine.
@@ -36,8 +41,8 @@ func newServer(o Options) *server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, pager: newPager(), signer: newStateSigner()}
-	s.leases, s.updates = newLeaseRenewer(s.caller), newUpdates(s.notifyUpdated)
+	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, pager: pages.New(), signer: newStateSigner()}
+	s.leases, s.updates = newLeaseRenewer(s.caller, s.handOver), newUpdates(s.notifyUpdated)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructionsFor(o), Logger: o.Logger, SetCacheable: notCached,
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.updates.unsubscribe,
@@ -45,7 +50,7 @@ func newServer(o Options) *server {
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true},
 		},
 	})
-	s.sdk.AddReceivingMiddleware(s.recoverPanics, codeByEra, listTools)
+	s.sdk.AddReceivingMiddleware(s.leases.serving, s.recoverPanics, codeByEra, listTools)
 	for i := range tools {
 		s.addTool(tools[i])
 	}
@@ -167,4 +172,80 @@ func eraOf(session *sdk.ServerSession) string {
 		return p.ProtocolVersion
 	}
 	return pipe.FirstModern
+}
+
+// Serve serves one host over a pair of streams with one message a line, by the rules of pipe.Serve.
+//
+// The exit code is that of the process. An error means that the options are wrong; Serve has then done nothing.
+func Serve(ctx context.Context, o Options) (exitCode int, err error) {
+	if err := o.fill(); err != nil {
+		return 2, err
+	}
+	s := newServer(o)
+	p := pipe.Options{
+		In: o.In, Out: o.Out, Server: s.sdk, IsChange: s.isChange, Busy: o.Table.AtWork, Background: s.notify,
+		Logger: o.Logger, Tally: o.Tally, MaxMessageBytes: o.maxMessageBytes,
+	}
+	if o.Supervised {
+		p.Supervision = &pipe.Supervision{Method: supervise.StateMethod, TakeOver: s.takeOver, Attach: s.handover.attach}
+	}
+	pipe.Serve(ctx, p)
+	return 0, nil
+}
+
+// isChange reports whether a tool changes something.
+func (s *server) isChange(tool string) bool {
+	entry, ok := s.o.Table.Entry(tool)
+	return ok && entry.Kind == schema.Change
+}
+
+// A handover sends the state of this process to its supervisor.
+type handover struct {
+	mu   sync.Mutex   // guards send; states are sent in the order of their changes
+	send func([]byte) // nil without a supervisor
+}
+
+func (h *handover) attach(send func(line []byte)) { h.send = send }
+
+// An inheritance is what a process leaves.
+type inheritance struct {
+	Key    string      `json:"key"` // of the forms
+	Leases []heldLease `json:"leases"`
+}
+
+// handOver sends the present state.
+func (s *server) handOver() {
+	h := &s.handover
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.send == nil {
+		return
+	}
+	state := inheritance{Key: base64.StdEncoding.EncodeToString(s.signer.key[:]), Leases: s.leases.held()}
+	text, err := codec.Encode(object{"jsonrpc": "2.0", "method": supervise.StateMethod, "params": state})
+	if err != nil {
+		s.o.Logger.Error("the state for the next process cannot be encoded", "cause", err)
+		return
+	}
+	h.send(append(text, '\n'))
+}
+
+// takeOver continues where a process died. It returns how many have died.
+func (s *server) takeOver(params []byte) (deaths int) {
+	var of supervise.State
+	var left inheritance
+	err := json.Unmarshal(params, &of)
+	if err == nil && len(of.Left) > 0 {
+		err = json.Unmarshal(of.Left, &left)
+	}
+	if key, bad := base64.StdEncoding.DecodeString(left.Key); bad == nil && len(key) == len(s.signer.key) {
+		copy(s.signer.key[:], key)
+	}
+	if err != nil {
+		s.o.Logger.Error("the state of the last process cannot be read", "cause", err)
+	}
+	for _, l := range left.Leases {
+		s.leases.inherit(l.TaskID, l.Token)
+	}
+	return of.Deaths
 }

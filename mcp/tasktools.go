@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/mcp/inert"
 	"waybill/mcp/pipe"
 	"waybill/schema"
 )
@@ -11,10 +12,10 @@ import (
 // This file has the tools about tasks.
 
 const (
-	maxPage   = 24 << 10 // bytes of a long text in one answer
-	maxShort  = 1 << 10  // bytes of an untrusted text that is one fact among many
-	maxLine   = 200      // bytes of an untrusted text in a list
-	maxListed = 10       // elements of a list that is one fact among many
+	maxPage   = 24 << 10      // bytes of a long text in one answer
+	maxShort  = 1 << 10       // bytes of an untrusted text that is one fact among many
+	maxLine   = inert.MaxLine // bytes of an untrusted text in a list
+	maxListed = 10            // elements of a list that is one fact among many
 )
 
 func (c *call) createTask() (facts, *schema.Error) {
@@ -60,7 +61,7 @@ func (c *call) claimTask() (facts, *schema.Error) {
 func (f *facts) addClaim(c *schema.Claim) {
 	f.add("attempt_id", c.Attempt.AttemptID)
 	f.add("attempt_number", c.Attempt.AttemptNumber)
-	f.add("description", neutralCut(c.Task.Description, maxShort))
+	f.add("description", inert.Cut(c.Task.Description, maxShort))
 	f.add("run_id", c.Task.RunID)
 	f.add("role", c.Task.Role)
 	f.add("model", modelName(c.Attempt.Model))
@@ -99,8 +100,8 @@ func (c *call) getTask() (facts, *schema.Error) {
 	var f facts
 	f.addTask(&r.Task)
 	f.addHistory(&r)
-	f.add("prompt", longText{neutral(r.Task.Prompt), maxShort})
-	f.add("output", longText{neutral(r.Task.Output), maxText / 2})
+	f.add("prompt", longText{inert.Text(r.Task.Prompt), maxShort})
+	f.add("output", longText{inert.Text(r.Task.Output), maxText / 2})
 	return f, nil
 }
 
@@ -108,14 +109,14 @@ func (c *call) getTask() (facts, *schema.Error) {
 func (f *facts) addTask(t *schema.Task) {
 	f.add("task_id", t.TaskID)
 	f.add("status", t.Status)
-	f.add("reason", neutralCut(t.Reason, maxShort))
-	f.add("description", neutralCut(t.Description, maxLine))
+	f.add("reason", inert.Cut(t.Reason, maxShort))
+	f.add("description", inert.Cut(t.Description, maxLine))
 	f.add("run_id", t.RunID)
 	f.add("role", t.Role)
-	f.add("question", neutralCut(t.Question, maxShort))
-	f.add("user_reply", neutralCut(t.UserReply, maxShort))
+	f.add("question", inert.Cut(t.Question, maxShort))
+	f.add("user_reply", inert.Cut(t.UserReply, maxShort))
 	if t.Error != nil {
-		f.add("error", neutralCut(t.Error.Message, maxShort))
+		f.add("error", inert.Cut(t.Error.Message, maxShort))
 		f.add("error_class", t.Error.Class)
 	}
 	f.add("waiting_for", listOf(t.WaitingFor, waitingFor))
@@ -142,15 +143,15 @@ func attempt(a schema.Attempt) (f facts) {
 	f.add("status", a.Status)
 	f.add("worker", a.Worker)
 	f.add("model", modelName(a.Model))
-	f.add("error", neutralCut(a.Error, maxLine))
+	f.add("error", inert.Cut(a.Error, maxLine))
 	return f
 }
 
 func replyFacts(r schema.Reply) (f facts) {
 	f.add("number", r.Number)
-	f.add("question", neutralCut(r.Question, maxLine))
-	f.add("reply", neutralCut(r.Reply, maxLine))
-	f.add("by", neutralCut(r.By, maxLine))
+	f.add("question", inert.Cut(r.Question, maxLine))
+	f.add("reply", inert.Cut(r.Reply, maxLine))
+	f.add("by", inert.Cut(r.By, maxLine))
 	return f
 }
 
@@ -168,7 +169,7 @@ func modelName(m *schema.Model) string {
 		return ""
 	}
 	name := []string{m.ProviderID, m.ModelID, m.Variant}
-	return neutralCut(strings.Join(slices.DeleteFunc(name, func(s string) bool { return s == "" }), "/"), maxLine)
+	return inert.Cut(strings.Join(slices.DeleteFunc(name, func(s string) bool { return s == "" }), "/"), maxLine)
 }
 
 // client returns the name of the client in the characters of a worker's name, or "mcp".

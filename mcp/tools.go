@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/mcp/pages"
 	"waybill/schema"
 )
 
@@ -56,7 +59,7 @@ var tools = []tool{
 	{
 		name: "claim_task", title: "Claim a task",
 		doc: "Use to take the next queued task and work on it. Returns task_id, lease_token and prompt; end with finish_attempt. " +
-			"The lease is renewed for you while this connection lasts, until an hour after the last call with the task_id; " +
+			"The lease is renewed for you until 15 minutes after your last call here, or an hour after the last one with the task_id; " +
 			"then another worker gets the task.",
 		params: []param{
 			{name: "worker", doc: "your name", optional: true},
@@ -254,7 +257,7 @@ func (s *server) runTool(ctx context.Context, t *tool, req *sdk.CallToolRequest)
 	}
 	withdrawn := s.leases.touch(a.text("task_id"))
 	c := &call{server: s, ctx: ctx, req: req, args: a, params: t.paramsFor(a)}
-	f, fault := s.result(t, c)
+	f, fault := s.runCall(t, c)
 	switch {
 	case fault != nil && fault.Data.Code == schema.Internal:
 		return nil, wireError(fault)
@@ -265,18 +268,48 @@ func (s *server) runTool(ctx context.Context, t *tool, req *sdk.CallToolRequest)
 	case withdrawn && t.name != "finish_attempt":
 		f.add("withdrawn", "The task was cancelled. Stop, and call finish_attempt with status cancelled.")
 	}
-	return s.pager.result(f), nil
+	return s.result(f), nil
 }
 
-// result runs the tool, or returns the rest of an earlier answer if the call has a cursor for it.
-func (s *server) result(t *tool, c *call) (facts, *schema.Error) {
+// runCall runs the tool, or returns the rest of an earlier answer if the call has a cursor for it.
+func (s *server) runCall(t *tool, c *call) (facts, *schema.Error) {
 	cursor := c.args.text("cursor")
-	if !strings.HasPrefix(cursor, restPrefix) && (cursor == "" || t.pages) {
+	if !strings.HasPrefix(cursor, pages.RestPrefix) && (cursor == "" || t.pages) {
 		return t.run(c)
 	}
-	p, fault := s.pager.next(cursor, maxPage)
+	p, fault := s.pager.Next(cursor, maxPage)
 	if fault != nil {
 		return nil, fault
 	}
 	return facts{{"rest", p}}, nil
+}
+
+// Repeatable reports whether a request can be sent to another process if the first one died before it answered: it changes
+// nothing, or has the same effect and answer when it is repeated.
+func Repeatable(method string, params []byte) bool {
+	if method != "tools/call" {
+		return true
+	}
+	var p struct {
+		Name      string         `json:"name"`
+		Arguments args           `json:"arguments"`
+		Responses jsontext.Value `json:"inputResponses"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return true // it is refused
+	}
+	switch p.Name {
+	case "reply": // the first answer wins; a question is asked anew
+		return p.Arguments["reply"] == nil && p.Responses == nil
+	case "acknowledge":
+		return true
+	case "report_event":
+		return p.Arguments["instruction_id"] != nil || p.Arguments["idempotency_key"] != nil
+	}
+	for _, m := range schema.Methods {
+		if m.Name == p.Name && m.Kind == schema.Change {
+			return p.Arguments["idempotency_key"] != nil
+		}
+	}
+	return true
 }

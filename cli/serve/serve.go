@@ -148,21 +148,28 @@ func (a commands) host(ctx context.Context, f hostFlags, talk dialogue) error {
 	if err != nil {
 		return output.UsageError(err)
 	}
+	if a.Env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	return a.withStdio(func(l link, unlogged func() int64) error {
+		l.tally = new(wire.Tally)
+		return a.converse(ctx, f, at, l, unlogged, talk)
+	})
+}
+
+// withStdio takes over standard input and output, and the log, for serve. unlogged counts the lines that the log has lost.
+func (a commands) withStdio(serve func(l link, unlogged func() int64) error) error {
 	in, out, err := wire.Stdio()
 	if err != nil {
 		a.Code = exitStdio
 		a.Say("waybill: " + err.Error())
 		return nil
 	}
-	if a.Env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
 	log := wire.NewLogWriter(a.Err)
 	logging := backend.NewGroup()
 	logging.Run(func(ctx context.Context) { _ = log.Run(ctx) }) // its error needs no report
 	defer logging.Stop()
-	l := link{in: in, out: out, logger: a.Logger(log), tally: new(wire.Tally)}
-	return a.converse(ctx, f, at, l, log.Dropped, talk)
+	return serve(link{in: in, out: out, logger: a.Logger(log)}, log.Dropped)
 }
 
 // converse serves a connection until the host or a signal ends it, and HTTP meanwhile if an address is set. unlogged

@@ -112,7 +112,7 @@ func (c *conn) complete(l line, delivered bool) {
 
 // sendRequest writes a request or notification of the SDK.
 func (c *conn) sendRequest(m *jsonrpc.Request) {
-	c.asked.track(m)
+	m = c.asked.track(m)
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		c.o.Logger.Error("a message cannot be encoded", "method", m.Method, "cause", err)

@@ -28,8 +28,8 @@ const FirstModern = "2026-07-28"
 // cancellation is the notification by which either side cancels a request.
 const cancellation = "notifications/cancelled"
 
-// listening is the method of a subscription; its answer ends the subscription.
-const listening = "subscriptions/listen"
+// Listening is the method of a subscription; its answer ends the subscription.
+const Listening = "subscriptions/listen"
 
 // A conn is one connection. It reads the messages, refuses invalid ones, and passes the others to the session of their
 // era. All sessions write through one lineWriter.
@@ -79,7 +79,7 @@ type background struct {
 func newConn(o Options) *conn {
 	activity := wire.NewPulse()
 	c := &conn{
-		o: o, activity: &activity, asked: asked{ids: map[jsonrpc.ID]bool{}}, ending: newEnding(),
+		o: o, activity: &activity, asked: asked{ids: map[int64]bool{}}, ending: newEnding(),
 	}
 	c.inFlight = newRequests(c.activity)
 	c.writer = newLineWriter(c.o, c.activity, c.complete)
@@ -87,6 +87,9 @@ func newConn(o Options) *conn {
 	c.frames = wire.NewFrames(countingReader{c.o.In, c.o.Tally}, c.o.MaxMessageBytes, wire.Lines, c.startNotifying)
 	c.background.ctx, c.background.stop = context.WithCancel(context.Background())
 	o.Server.AddReceivingMiddleware(c.withRequestContext)
+	if o.Supervision != nil {
+		o.Supervision.Attach(func(text []byte) { c.writer.write(line{text: text}) })
+	}
 	return c
 }
 
@@ -191,7 +194,7 @@ func (c *conn) handleRequest(method string, m wire.Message) {
 	}
 	c.initialized = c.initialized || era == c.legacy && method == "initialize"
 	r.era = era
-	if era == c.modern && method == listening {
+	if era == c.modern && method == Listening {
 		r.era = newSession(c)
 		r.era.once = true
 	}
@@ -261,6 +264,8 @@ func (c *conn) handleNotification(method string, params []byte) {
 		c.legacy.deliver(&jsonrpc.Request{Method: method, Params: params})
 	case method == cancellation:
 		c.cancelRequest(params)
+	case c.o.Supervision != nil && method == c.o.Supervision.Method:
+		c.asked.offset.Store(int64(c.o.Supervision.TakeOver(params)) * idsOfProcess)
 	default:
 		c.o.Logger.Debug("a notification was dropped", "method", safetext.Truncate(method, 80))
 	}
@@ -285,7 +290,7 @@ func (c *conn) cancelRequest(params []byte) {
 func (c *conn) handleResponse(id, text []byte) {
 	m, err := jsonrpc.DecodeMessage(text)
 	response, ok := m.(*jsonrpc.Response)
-	if err == nil && ok && c.asked.take(id, response.ID) {
+	if err == nil && ok && c.asked.take(id, response) {
 		c.legacy.deliver(response) // modern servers ask in their results instead
 		return
 	}

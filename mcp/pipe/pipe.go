@@ -16,7 +16,7 @@ import (
 	"waybill/wire"
 )
 
-// Options configures Serve. All fields are required.
+// Options configures Serve. All fields but Supervision are required.
 type Options struct {
 	// In is read until its end. Serve closes it.
 	In io.ReadCloser
@@ -33,8 +33,20 @@ type Options struct {
 	Logger     *slog.Logger
 	// Tally counts the traffic, and the events that no answer reported.
 	Tally *wire.Tally
+	// Supervision, if not nil, connects a supervisor that is between the host and this process.
+	Supervision *Supervision
 	// MaxMessageBytes limits one message.
 	MaxMessageBytes int
+}
+
+// A Supervision is what a process and its successors leave each other. The host sees none of it.
+type Supervision struct {
+	// Method is the notification of the supervisor that says what the predecessor left.
+	Method string
+	// TakeOver gets its params. It returns how many predecessors have died.
+	TakeOver func(params []byte) (deaths int)
+	// Attach gets a function that sends a line to the supervisor, in order with the answers.
+	Attach func(send func(line []byte))
 }
 
 // Serve serves the host until the input or ctx ends, or until the host stops reading. Every request that was read is then

@@ -5,10 +5,14 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"waybill/schema/codec"
 )
 
 // A session is a connection as the SDK sees it: all messages of one era of the protocol, or one subscription. The SDK
@@ -76,37 +80,53 @@ func (s *session) Close() error {
 // SessionID returns "": the pipe identifies the only host.
 func (s *session) SessionID() string { return "" }
 
+// idsOfProcess is how many requests to the host one process can make. Each process begins behind those of its dead
+// predecessors, so that a late answer to one of theirs is no answer to one of its own.
+const idsOfProcess = 1 << 32
+
 // asked has the requests to the host that it has not answered.
 type asked struct {
+	offset atomic.Int64 // of the ids on the wire from those of the SDK
+
 	mu  sync.Mutex // guards ids
-	ids map[jsonrpc.ID]bool
+	ids map[int64]bool
 }
 
-// track records a request that the host has to answer, and forgets one that is cancelled.
-func (a *asked) track(m *jsonrpc.Request) {
+// track records a request that the host has to answer, and forgets one that is cancelled. It returns the message with the
+// id for the wire.
+func (a *asked) track(m *jsonrpc.Request) *jsonrpc.Request {
 	var p struct {
-		ID any `json:"requestId"`
+		ID     int64          `json:"requestId"`
+		Others jsontext.Value `json:",unknown"`
 	}
+	out, offset := *m, a.offset.Load()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case m.IsCall():
-		a.ids[m.ID] = true
-	case m.Method == cancellation && json.Unmarshal(m.Params, &p) == nil:
-		id, _ := jsonrpc.MakeID(p.ID)
-		delete(a.ids, id)
+	if id, ok := m.ID.Raw().(int64); ok {
+		a.ids[id] = true
+		out.ID, _ = jsonrpc.MakeID(float64(id + offset))
+	} else if m.Method == cancellation && json.Unmarshal(m.Params, &p) == nil {
+		delete(a.ids, p.ID)
+		p.ID += offset
+		if params, err := codec.Encode(p); err == nil {
+			out.Params = params
+		}
 	}
+	return &out
 }
 
-// take reports whether a request with this id waits for an answer, and removes it. It checks the id as it was sent,
-// because the SDK rounds numbers.
-func (a *asked) take(id []byte, key jsonrpc.ID) bool {
-	if n, ok := key.Raw().(int64); !ok || strconv.FormatInt(n, 10) != string(id) {
+// take reports whether a request waits for this answer, removes it, and sets its id to that of the SDK. It checks the id as
+// it was sent, because the SDK rounds numbers.
+func (a *asked) take(sent []byte, answer *jsonrpc.Response) bool {
+	id, ok := answer.ID.Raw().(int64)
+	if !ok || strconv.FormatInt(id, 10) != string(sent) {
 		return false
 	}
+	id -= a.offset.Load()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	known := a.ids[key]
-	delete(a.ids, key)
+	known := a.ids[id]
+	delete(a.ids, id)
+	answer.ID, _ = jsonrpc.MakeID(float64(id))
 	return known
 }

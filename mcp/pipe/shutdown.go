@@ -45,7 +45,7 @@ func (c *conn) stopReading() {
 	wire.Within(closeTimeout, c.ended)
 	c.activity.Beat()
 	c.inFlight.refuseMore()
-	c.inFlight.endMethod(listening)
+	c.inFlight.endMethod(Listening)
 }
 
 // drain waits until every accepted request is answered and written. Without progress it hurries the requests, then

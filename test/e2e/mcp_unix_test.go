@@ -38,6 +38,8 @@ func (w world) visit(t *testing.T, era string, o *sdk.ClientOptions) *guest {
 	t.Helper()
 	cmd := w.command(t, "mcp")
 	cmd.Stderr = os.Stderr
+	// The context of the test ends before its folders are removed. A supervisor that is killed cannot wait for its worker.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	client := sdk.NewClient(&sdk.Implementation{Name: "guest", Version: "1"}, o)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
