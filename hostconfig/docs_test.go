@@ -71,6 +71,8 @@ func partsOf(t *testing.T, s *hostconfig.Setup, host hostconfig.Host, folder, in
 			switch p.Kind {
 			case hostconfig.Hooks:
 				hooks = path
+			case hostconfig.Plugin:
+				hooks = path + " (a plugin)"
 			case hostconfig.Skill:
 				skill = path
 			case hostconfig.Server:

@@ -79,7 +79,7 @@ type TakenError struct {
 	Line  int
 	Name  string
 	Text  string   // text of that entry
-	Skill bool     // a skill, not a server
+	Kind  Kind     // of the file; empty for a server
 	Added []string // fields that others added to waybill's entry; nil if the entry is not waybill's
 }
 
@@ -87,8 +87,8 @@ func (e *TakenError) Error() string {
 	if e.Added != nil {
 		return fmt.Sprintf("%s:%d: another program added %s to %s", e.File, e.Line, strings.Join(e.Added, ", "), e.Name)
 	}
-	if e.Skill {
-		return fmt.Sprintf("%s: another skill is called %s", e.File, e.Name)
+	if e.Kind != "" {
+		return fmt.Sprintf("%s: another %s is called %s", e.File, e.Kind, e.Name)
 	}
 	return fmt.Sprintf("%s:%d: another server is called %s", e.File, e.Line, e.Name)
 }

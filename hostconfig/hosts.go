@@ -23,7 +23,8 @@ type Host struct {
 	fields   func(Entry) []notation.Field
 
 	hooks *hookForm // nil if the host documents none
-	skill skillForm
+	skill textForm
+	plug  textForm // a plugin, in place of hooks
 	signs signs
 	env   environment
 	notes []string // for the person
@@ -210,14 +211,19 @@ func openCode() Host {
 		fields: func(e Entry) []notation.Field {
 			return withEnv(pairs("type", "local", "command", append([]string{e.Command}, e.Args...), "enabled", true), "environment", e)
 		},
-		skill: skillForm{
-			user: func(p Places) ([]string, error) {
-				return p.below("", p.config(), "opencode", "skills", "waybill", "SKILL.md")
-			},
-			project: ".opencode/skills/waybill/SKILL.md",
-		},
+		skill: openCodeText("skills/waybill/SKILL.md"), plug: openCodeText("plugins/waybill.js"),
 		signs: signs{[]string{"opencode"}, []string{".config/opencode"}},
-		notes: []string{"OpenCode has plugins instead of hooks: examples/opencode says how to install waybill's."},
+		notes: []string{"OpenCode has a plugin of waybill instead of hooks. Restart OpenCode: its log says that waybill runs."},
+	}
+}
+
+// openCodeText returns the places of a file that OpenCode reads by itself.
+func openCodeText(name string) textForm {
+	return textForm{
+		user: func(p Places) ([]string, error) {
+			return p.below("", p.config(), "opencode", filepath.FromSlash(name))
+		},
+		project: ".opencode/" + name,
 	}
 }
 

@@ -19,6 +19,7 @@ type Setup struct {
 	Hooks  []string // flags of the hook command
 	Events func(host string) []notation.Event
 	Skill  string // the text of the skill
+	Plugin string // the text of the plugin for OpenCode
 	Remove bool
 	Force  bool // replace or remove what is not waybill's
 	// Copilot says that Copilot CLI is used too. Visual Studio Code reads its hooks, so that both share them.
@@ -36,6 +37,7 @@ const (
 	Server Kind = "server"
 	Hooks  Kind = "hooks"
 	Skill  Kind = "skill"
+	Plugin Kind = "plugin"
 )
 
 // A Part is what waybill has in a file for one host.
@@ -51,7 +53,7 @@ type File struct {
 	Parts []Part
 
 	setup *Setup
-	skill bool
+	alone bool // its text is waybill's alone
 }
 
 // parts returns the parts for a host and their files, in the order of writing: the skill, which starts nothing, comes first.
@@ -59,12 +61,19 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	add := func(files []string, kind Kind, edit func(*string) (notation.Edit, error)) {
 		paths, parts = append(paths, existing(files)), append(parts, Part{h, kind, edit})
 	}
-	if h.skill.user != nil {
-		files, err := s.choose(h, h.skill.user, []string{h.skill.project})
+	for _, own := range []struct {
+		kind Kind
+		form textForm
+		text string
+	}{{Skill, h.skill, s.Skill}, {Plugin, h.plug, s.pluginText()}} {
+		if own.form.user == nil {
+			continue
+		}
+		files, err := s.choose(h, own.form.user, []string{own.form.project})
 		if err != nil {
 			return nil, nil, err
 		}
-		add(files, Skill, func(old *string) (notation.Edit, error) { return skillEdit(old, s.Skill, s.Remove, s.Force) })
+		add(files, own.kind, func(old *string) (notation.Edit, error) { return textEdit(old, own.kind, own.text, s.Remove, s.Force) })
 	}
 	files, err := s.choose(h, h.user, h.project)
 	if err != nil {
@@ -119,7 +128,7 @@ func (s *Setup) Files(h Host) ([]File, error) {
 		at := slices.IndexFunc(files, func(f File) bool { return f.Path == path })
 		if at < 0 {
 			at = len(files)
-			files = append(files, File{Path: path, setup: s, skill: parts[i].Kind == Skill})
+			files = append(files, File{Path: path, setup: s, alone: parts[i].Kind == Skill || parts[i].Kind == Plugin})
 		}
 		files[at].Parts = append(files[at].Parts, parts[i])
 	}
@@ -173,7 +182,7 @@ func (f File) Preview() (Draft, error) {
 // target returns the file for package replace.
 func (f File) target() replace.Target {
 	nothing := "{}\n"
-	if f.skill || filepath.Ext(f.Path) == ".toml" {
+	if f.alone || filepath.Ext(f.Path) == ".toml" {
 		nothing = ""
 	}
 	return replace.Target{Path: f.Path, Project: f.setup.Project, Nothing: nothing, Locate: located}

@@ -20,7 +20,7 @@ import (
 	"waybill/hostconfig/replace"
 )
 
-const skill = "---\nname: waybill\nmetadata:\n  " + hostconfig.SkillMark + "\n---\nUse the tools.\n"
+const skill = "---\nname: waybill\nmetadata:\n  " + hostconfig.TextMark + "\n---\nUse the tools.\n"
 
 // events are those of a host that has two, one of them with a matcher.
 func events(string) []notation.Event {
@@ -30,7 +30,7 @@ func events(string) []notation.Event {
 // newSetup returns a setup for a new home folder.
 func newSetup(t *testing.T, env map[string]string) *hostconfig.Setup {
 	t.Helper()
-	return &hostconfig.Setup{Places: home(t, "linux", env), Entry: entry, Skill: skill, Events: events}
+	return &hostconfig.Setup{Places: home(t, "linux", env), Entry: entry, Skill: skill, Plugin: "// " + hostconfig.TextMark + "\n", Events: events}
 }
 
 func named(t *testing.T, name string) hostconfig.Host {
@@ -99,7 +99,7 @@ func TestSetupLeavesNothingBehind(t *testing.T) {
 	s.Copilot = true
 	require.Empty(t, apply(t, s, allNames()...))
 	written := content(t, s.Home)
-	require.Len(t, written, 20, "skills: 7, servers: 9, hooks: 4 in files of their own")
+	require.Len(t, written, 21, "skills: 7, servers: 9, hooks: 4 in files of their own, a plugin")
 	require.Empty(t, apply(t, s, allNames()...))
 	require.Equal(t, written, content(t, s.Home))
 	require.Empty(t, apply(t, removal(s), allNames()...))

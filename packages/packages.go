@@ -29,6 +29,11 @@ const (
 //go:embed skill.md
 var Skill string
 
+// OpenCodePlugin is the plugin for OpenCode, with the client.
+//
+//go:embed opencode/waybill.js
+var OpenCodePlugin string
+
 // Events returns the events of a host for which waybill has a hook.
 func Events(host string) (events []notation.Event) {
 	h, _ := dialect.Of(host)

@@ -59,6 +59,34 @@ func TestSkillNamesOnlyToolsThatExist(t *testing.T) {
 	require.Less(t, len(packages.Skill), 4000, "every session of an agent may read it")
 }
 
+// The published schema of Agent Plugins 1.0 cannot be copied here. These are its rules for the parts that the plugin has.
+func TestAgentPluginFollowsItsSpecification(t *testing.T) {
+	files, err := packages.Files()
+	require.NoError(t, err)
+	var manifest map[string]any
+	require.NoError(t, json.Unmarshal([]byte(files["waybill/plugin.json"]), &manifest))
+	allowed := []string{"$schema", "name", "version", "description", "author", "homepage", "repository", "license", "keywords", "extensions"}
+	for name := range manifest {
+		require.Contains(t, allowed, name)
+	}
+	require.Regexp(t, `^[a-z0-9]+(-[a-z0-9]+)*$`, manifest["name"])
+	require.Regexp(t, `^https://agent-plugins\.org/schemas/1\.0\.0/`, manifest["$schema"])
+	var servers struct {
+		Servers map[string]struct {
+			Type    string   `json:"type"`
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"mcpServers"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(files["waybill/mcp.json"]), &servers))
+	require.Equal(t, "stdio", servers.Servers["waybill"].Type)
+	require.Equal(t, "waybill", servers.Servers["waybill"].Command)
+	skill := files["waybill/skills/waybill/SKILL.md"]
+	head := regexp.MustCompile(`(?s)^---\nname: waybill\ndescription: ([^\n]+)\n.*\n---\n`).FindStringSubmatch(skill)
+	require.NotNil(t, head, "the name is that of the folder")
+	require.LessOrEqual(t, len(head[1]), 1024)
+}
+
 // Manifests elsewhere have the same version and description.
 func TestOtherManifestsSayTheSame(t *testing.T) {
 	for _, path := range []string{"../server.json", "../clients/typescript/package.json", "../examples/opencode/package.json", "../examples/vscode/package.json"} {

@@ -36,11 +36,23 @@ func (a commands) show(r report) {
 			continue
 		}
 		shown[f.Diff] = path
-		_, _ = fmt.Fprintf(a.Out, "%s %s\n%s", path, what, output.Diff(f.Diff, a.Style))
+		_, _ = fmt.Fprintf(a.Out, "%s %s\n%s", path, what, output.Diff(beginning(f.Diff), a.Style))
 		if f.Diff != "" {
 			_, _ = fmt.Fprintln(a.Out)
 		}
 	}
+}
+
+// mostLines is how much of one difference is shown. Only a plugin has more, and --json has all of it.
+const mostLines = 120
+
+// beginning returns the first lines of a long text.
+func beginning(text string) string {
+	lines := strings.SplitAfterN(text, "\n", mostLines+1)
+	if len(lines) <= mostLines {
+		return text
+	}
+	return strings.Join(lines[:mostLines], "") + fmt.Sprintf("… and %s\n", output.Count(strings.Count(lines[mostLines], "\n"), "more line"))
 }
 
 // difference returns a unified difference without context. Lines that stay may have secrets of other programs. Of a line

@@ -152,7 +152,7 @@ func (a commands) newSetup(o options) (*hostconfig.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &hostconfig.Setup{Places: places, Skill: packages.Skill, Remove: o.remove, Force: o.force, Events: packages.Events}
+	s := &hostconfig.Setup{Places: places, Skill: packages.Skill, Plugin: packages.OpenCodePlugin, Remove: o.remove, Force: o.force, Events: packages.Events}
 	s.Entry = hostconfig.Entry{Name: "waybill", Args: []string{"mcp"}}
 	if s.Entry.Command, err = hostconfig.Program(); err != nil && !o.remove { // removal works without the program
 		return nil, err

@@ -2,21 +2,22 @@ package hostconfig
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"waybill/hostconfig/notation"
 )
 
-// A skillForm is where a host reads skills.
-type skillForm struct {
+// A textForm is where a host reads a file that is waybill's alone: a skill or a plugin.
+type textForm struct {
 	user    func(Places) ([]string, error)
 	project string
 }
 
 // skillIn returns the usual places: below the folder that a variable names, or else below a folder in the home folder; and
 // below a folder of the project.
-func skillIn(variable, folder, project string) skillForm {
-	return skillForm{
+func skillIn(variable, folder, project string) textForm {
+	return textForm{
 		user: func(p Places) ([]string, error) {
 			if variable == "GEMINI_CLI_HOME" { // it replaces the home folder
 				return p.below(variable, p.Home, folder, "skills", "waybill", "SKILL.md")
@@ -27,27 +28,37 @@ func skillIn(variable, folder, project string) skillForm {
 	}
 }
 
-// SkillMark is in every skill that waybill wrote.
-const SkillMark = "written-by: waybill"
+// TextMark is in every skill and every plugin that waybill wrote.
+const TextMark = "written-by: waybill"
 
-// skillEdit writes the skill, or removes it. A file without the mark is another's.
-func skillEdit(old *string, skill string, remove, force bool) (notation.Edit, error) {
+// textEdit writes a file that is waybill's alone, or removes it. A file without the mark is another's.
+func textEdit(old *string, kind Kind, text string, remove, force bool) (notation.Edit, error) {
 	switch {
-	case old == nil && remove, old != nil && *old == skill && !remove:
+	case old == nil && remove, old != nil && *old == text && !remove:
 		return notation.Edit{Action: notation.Unchanged}, nil
 	case old == nil:
-		return notation.Edit{Action: notation.Added, Text: skill}, nil
-	case !strings.Contains(*old, SkillMark) && !force:
-		return notation.Edit{}, &TakenError{Line: 1, Name: "waybill", Skill: true, Text: firstLines(*old)}
+		return notation.Edit{Action: notation.Added, Text: text}, nil
+	case !strings.Contains(*old, TextMark) && !force:
+		return notation.Edit{}, &TakenError{Line: 1, Name: "waybill", Kind: kind, Text: firstLines(*old)}
 	case remove:
-		return notation.Edit{Action: notation.Removed, Whole: true, Spare: *old == skill}, nil
+		return notation.Edit{Action: notation.Removed, Whole: true, Spare: *old == text}, nil
 	}
-	return notation.Edit{Action: notation.Updated, Text: skill}, nil
+	return notation.Edit{Action: notation.Updated, Text: text}, nil
 }
 
 func firstLines(text string) string {
 	lines := strings.SplitAfterN(text, "\n", 6)
 	return strings.Join(lines[:min(5, len(lines))], "")
+}
+
+// pluginText returns the plugin for a program and its flags, which the plugin reads from the environment.
+func (s *Setup) pluginText() string {
+	set := func(name, value string) string { return "process.env." + name + " ??= " + strconv.Quote(value) + ";\n" }
+	head := set("WAYBILL_BIN", s.Entry.Command)
+	for i := 0; i+1 < len(s.Hooks); i += 2 {
+		head += set(map[string]string{"--workspace": "WAYBILL_WORKSPACE", "--store": "WAYBILL_STORE"}[s.Hooks[i]], s.Hooks[i+1])
+	}
+	return head + s.Plugin
 }
 
 // signs show that a host is installed.
