@@ -21,7 +21,8 @@ type Change struct {
 	Entry   Entry
 	Remove  bool
 	Force   bool          // replace or remove any entry of the name
-	Keep    bool          // let an entry of waybill with other arguments have them
+	Own     bool          // an entry of waybill with other arguments is brought up to date, and not taken for another's
+	Keep    bool          // with Own: it keeps its arguments
 	Project string        // if not empty, a folder that no link may lead out of; new files in it are readable by others
 	Wait    time.Duration // how long to wait for another change of the file; 0 is ten seconds
 
@@ -77,7 +78,7 @@ func (c Change) edit(text *string) (notation.Edit, error) {
 		return notation.Edit{}, err
 	}
 	if there != nil && !c.Remove {
-		if c.Keep && c.Entry.own(there) {
+		if c.Own && c.Keep && c.Entry.own(there) {
 			args := commandLine(there)[1:]
 			if slices.Contains(c.Entry.Args, hooksFlag) && !slices.Contains(args, hooksFlag) {
 				args = slices.Insert(args, 1, hooksFlag)
@@ -120,7 +121,7 @@ func (c Change) decide(text string, at notation.Spot, fields []notation.Field, t
 		e.Text, err = n.Put(text, at, fields)
 	case c.Remove:
 		return c.removal(text, at, fields, there)
-	case c.Entry.like(there), (c.Force || c.Keep) && c.Entry.own(there):
+	case c.Entry.like(there), (c.Force || c.Own) && c.Entry.own(there):
 		e.Action = notation.Updated
 		e.Text, err = n.Amend(text, at, fields)
 	case !c.Force:

@@ -85,7 +85,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	if h.hooks != nil { // they bring instructions, so that the model needs no ids to acknowledge them
 		entry.Args = slices.Insert(slices.Clone(entry.Args), 1, hooksFlag)
 	}
-	c := Change{Host: h, Entry: entry, Remove: s.Remove, Force: s.Force, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
+	c := Change{Host: h, Entry: entry, Remove: s.Remove, Force: s.Force, Own: true, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
 	add(files, Server, c.edit)
 	if h.hooks != nil {
 		files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})

@@ -182,6 +182,11 @@ func TestSetupKeepsArgumentsOfTheServer(t *testing.T) {
 	path := place(t, filepath.Join(s.Home, ".cursor", "mcp.json"), `{"mcpServers": {"waybill": {"command": "/old/waybill", "args": ["mcp", "--workspace", "/srv"]}}}`)
 	require.Empty(t, apply(t, s, "cursor"))
 	require.Equal(t, `{"mcpServers": {"waybill": {"command": "/usr/local/bin/waybill", "args": ["mcp", "--hooks", "--workspace", "/srv"]}}}`, read(t, path))
+	s.Hooks = []string{"--store", "/srv/work.db"} // named now: these count
+	s.Entry.Args = append([]string{"mcp"}, s.Hooks...)
+	require.Empty(t, apply(t, s, "cursor"))
+	require.Contains(t, read(t, path), `"args": ["mcp", "--hooks", "--store", "/srv/work.db"]`)
+	require.Contains(t, read(t, filepath.Join(s.Home, ".cursor", "hooks.json")), "waybill hook cursor --store /srv/work.db")
 }
 
 func TestBrokenHooksFileStaysAndItsPositionIsSaid(t *testing.T) {
