@@ -37,7 +37,10 @@ type Streams = output.Streams
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, given Streams, version string) int {
-	a := &program.App{Printer: output.Printer{Streams: given, Env: os.Getenv}, Version: version, Page: serve.FilesOfThePage()}
+	a := &program.App{Printer: output.Printer{Streams: given, Env: os.Getenv}, Version: version}
+	if !short(args) {
+		a.Page = serve.FilesOfThePage()
+	}
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
@@ -50,6 +53,12 @@ func Main(args []string, given Streams, version string) int {
 	err = asTyped(cmd, err)
 	a.Complain(err)
 	return output.ExitCode(err)
+}
+
+// short reports whether the command is one that a host starts so often, or a script expects so fast, that the construction of
+// all others would count.
+func short(args []string) bool {
+	return len(args) > 0 && (args[0] == "hook" || args[0] == "version")
 }
 
 // newRoot returns the command line. A host that spawns `waybill serve` or `waybill mcp` waits for its construction, so
@@ -83,6 +92,11 @@ setup, work, check and audit list their own.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return output.UsageError(err) })
 	root.Version = strings.TrimPrefix(version(a.Version), "waybill ")
 	a.AddFlags(root)
+	if short(args) {
+		root.AddCommand(hook.Command(a), versionCommand(a))
+		strict(root)
+		return root
+	}
 	mcp := serve.MCPCommand(a)
 	mcp.AddCommand(setup.MCPInstall(a))
 	root.AddCommand(serve.Command(a), mcp)
