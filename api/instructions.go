@@ -41,7 +41,7 @@ func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInst
 		return nil, err
 	}
 	in.Tracked, in.MaxRetries = true, or(p.MaxRetries, 3)
-	if in.AckOn, err = coreRule(p.AckOn); err != nil {
+	if err := setRules(&in, p); err != nil {
 		return nil, err
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.QueueInstructionWithAckResult, error) {
@@ -73,22 +73,40 @@ func within(pointer string, size, limit int) error {
 		With("limit", limit).With("size", size).With("pointer", pointer)
 }
 
-func coreRule(r *schema.AckRule) (instruction.AckRule, error) {
-	if r == nil {
-		return instruction.AckRule{}, nil
+// setRules sets the rules of a tracked instruction.
+func setRules(in *instruction.Instruction, p *schema.QueueInstructionWithAckParams) (err error) {
+	if p.AckOn != nil {
+		if in.AckOn, err = ruleOf("/ack_on", *p.AckOn, 0, instruction.NewAckRule); err != nil {
+			return err
+		}
 	}
-	match, err := codec.Encode(r.Match)
-	if err != nil {
-		return instruction.AckRule{}, err
+	t := p.Trigger
+	switch {
+	case t == nil && !p.Standing:
+		return nil
+	case t == nil:
+		return badParam("/trigger", "present when standing is true: the event that makes the instruction due", nil)
+	case !p.Standing:
+		return badParam("/standing", "true when there is a trigger", p.Standing)
 	}
-	if err := within("/ack_on", len(r.EventType)+len(match), schema.MaxReplyBytes); err != nil {
-		return instruction.AckRule{}, err
+	in.MaxRetries = or(p.MaxRetries, 0)
+	in.Trigger, err = ruleOf("/trigger", schema.AckRule{EventType: t.EventType, Match: t.Match}, len(t.Path),
+		func(eventType, match string) (instruction.Trigger, error) {
+			return instruction.NewTrigger(eventType, match, t.Path, in.AckOn)
+		})
+	return err
+}
+
+// ruleOf returns a rule of a call that rule checks. more is the size of its other texts.
+func ruleOf[R any](pointer string, w schema.AckRule, more int, rule func(eventType, match string) (R, error)) (r R, err error) {
+	match, err := codec.Encode(w.Match)
+	if err = cmp.Or(err, within(pointer, len(w.EventType)+len(match)+more, schema.MaxReplyBytes)); err != nil {
+		return r, err
 	}
-	rule, err := instruction.NewAckRule(r.EventType, string(match))
-	if err != nil {
-		return rule, problem("/ack_on", "/ack_on is not a valid rule: "+err.Error(), "a rule", string(match))
+	if r, err = rule(w.EventType, string(match)); err != nil {
+		err = problem(pointer, pointer+" is not a valid rule: "+err.Error(), "a rule", string(match))
 	}
-	return rule, nil
+	return r, err
 }
 
 // prepare returns the prepared change of a method.
@@ -178,11 +196,11 @@ func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*
 	}
 	notice := safetext.OneLine(p.Notice, noticeRunes)
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportEventResult, error) {
-		acknowledged, err := tx.Report(p.SessionID, p.Type, cmp.Or(string(p.Data), "{}"), notice)
+		acknowledged, due, err := tx.Report(p.SessionID, p.Type, cmp.Or(string(p.Data), "{}"), notice)
 		if err != nil {
 			return nil, err
 		}
-		result := &schema.ReportEventResult{Acknowledged: []string{}, Unmatched: len(acknowledged) == 0}
+		result := &schema.ReportEventResult{Acknowledged: []string{}, Unmatched: len(acknowledged) == 0, Due: due}
 		for _, a := range acknowledged {
 			result.Acknowledged = append(result.Acknowledged, a.ID)
 			for _, m := range a.Matches {

@@ -168,7 +168,7 @@ func (f *feed) sendPage(tx store.Tx, events []store.Event) error {
 // sendEvent sends the notification for one event. Events of missing subjects are skipped.
 func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 	switch ev.Type {
-	case core.InstructionQueued, core.InstructionUndelivered:
+	case core.InstructionQueued, core.InstructionDue, core.InstructionUndelivered:
 		return f.instruction(tx, ev, "instruction/available")
 	case core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
 		core.InstructionCancelled, core.InstructionLateAck:
@@ -256,6 +256,9 @@ func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
 	}
 	if err := json.Unmarshal([]byte(ev.Data), &moved); err != nil {
 		return err
+	}
+	if moved.State == string(instruction.StateArmed) {
+		name = "instruction/updated" // it waits for its trigger, not for a dispatch
 	}
 	note := schema.InstructionNote{
 		Seq: ev.Seq, SubjectID: in.ID, State: moved.State, InstructionID: in.ID, SessionID: in.Session,

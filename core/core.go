@@ -36,6 +36,7 @@ type EventType string
 // The events of the log.
 const (
 	InstructionQueued       EventType = "instruction.queued"       // accepted, waits for a dispatch
+	InstructionDue          EventType = "instruction.due"          // the trigger of a standing instruction fired, so that it waits for a dispatch
 	InstructionSent         EventType = "instruction.sent"         // handed out, for the first time or again
 	InstructionAcknowledged EventType = "instruction.acknowledged" // the effect was confirmed
 	InstructionFailed       EventType = "instruction.failed"       // its sends are used up
@@ -82,7 +83,7 @@ const (
 // EventTypes lists every event type, in the order of their declaration.
 func EventTypes() []EventType {
 	return []EventType{
-		InstructionQueued, InstructionSent, InstructionAcknowledged, InstructionFailed,
+		InstructionQueued, InstructionDue, InstructionSent, InstructionAcknowledged, InstructionFailed,
 		InstructionCancelled, InstructionUndelivered, InstructionLateAck,
 		TaskCreated, TaskReleased, TaskCancelRequested, TaskSettled, TaskReplied, TaskRetried,
 		AttemptStarted, AttemptReturned, AttemptBound, AttemptProgress, AttemptReported, AttemptFinished,

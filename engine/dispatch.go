@@ -194,7 +194,7 @@ func (tx *Tx) Undeliver(deliveries []Delivery) error {
 		if !ok {
 			continue
 		}
-		if _, _, err := tx.step(in, instruction.Undeliver{Send: d.Send, Previous: d.previous}); err != nil {
+		if _, _, err := tx.step(in, instruction.Undeliver{Send: d.Send, At: d.Instruction.LastSentAt(), Previous: d.previous}); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,10 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 	if t, ok, err := tx.Task(id); err != nil || ok {
 		return explainTask(tx, t, history, err)
 	}
-	if a, ok, err := tx.Attempt(id); err != nil || ok {
-		return orExplain(tx, a.TaskID, err)
+	if a, ok, err := tx.Attempt(id); err != nil {
+		return core.Explanation{}, err
+	} else if ok {
+		return Explain(tx, a.TaskID)
 	}
 	if n, ok, err := tx.Notice(id); err != nil || ok {
 		return explainSubject(tx, n)
@@ -70,13 +72,6 @@ func explainTask(tx store.Tx, t task.Task, history []core.Occurrence, err error)
 		}
 	}
 	return t.Explain(history, needed), nil
-}
-
-func orExplain(tx store.Tx, id string, err error) (core.Explanation, error) {
-	if err != nil {
-		return core.Explanation{}, err
-	}
-	return Explain(tx, id)
 }
 
 func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {

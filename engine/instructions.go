@@ -31,12 +31,15 @@ func describe(in instruction.Instruction, kind core.EventType) instructionEvent 
 	if kind == core.InstructionQueued {
 		ev.Bytes = len(in.Content)
 	}
+	if kind == core.InstructionFailed {
+		ev.Sends = in.SendsMax() // a standing instruction is armed by now, and forgot them
+	}
 	switch p := in.Phase.(type) {
 	case instruction.Acknowledged:
 		ev.By = string(p.By)
 	case instruction.Cancelled:
 		ev.Reason = p.Reason
-	case instruction.Queued, instruction.Sent, instruction.Failed:
+	case instruction.Armed, instruction.Queued, instruction.Sent, instruction.Failed:
 	}
 	return ev
 }
@@ -54,6 +57,9 @@ func (tx *Tx) Queue(in instruction.Instruction) (instruction.Instruction, error)
 	in.CreatedAt = tx.now
 	in.Position = newest + 1 // the number of the event that records it
 	in.Phase = instruction.Queued{}
+	if in.Standing() {
+		in.Phase = instruction.Armed{}
+	}
 	return in, tx.save(in, instruction.Enqueue())
 }
 
@@ -66,11 +72,8 @@ func (tx *Tx) save(in instruction.Instruction, effects []core.Effect) error {
 		switch e := effect.(type) {
 		case instruction.Deliver: // the caller sends the instruction
 		case core.Record:
-			if e.Type == core.InstructionQueued || e.Type == core.InstructionUndelivered {
-				tx.touched = append(tx.touched, in.Session)
-			}
 			if e.Type == core.InstructionAcknowledged {
-				tx.stats.acknowledged(tx.now - in.CreatedAt)
+				tx.stats.acknowledged(in, tx.now)
 			}
 			if e.Type == core.InstructionSent {
 				tx.stats.sent(in.Sends(), 1)
@@ -80,6 +83,9 @@ func (tx *Tx) save(in instruction.Instruction, effects []core.Effect) error {
 			}
 			if e.Type == core.InstructionFailed {
 				tx.stats.failed = append(tx.stats.failed, in)
+			}
+			if in.State() == instruction.StateQueued || e.Type == core.InstructionUndelivered {
+				tx.touched = append(tx.touched, in.Session)
 			}
 			if err := tx.record(e.Type, in.ID, describe(in, e.Type)); err != nil {
 				return err
@@ -102,15 +108,6 @@ func (tx *Tx) step(in instruction.Instruction, event instruction.Event) (next in
 	return next, true, tx.save(next, effects)
 }
 
-// load returns an instruction, or a refusal if it is missing.
-func (tx *Tx) load(id string) (instruction.Instruction, error) {
-	in, ok, err := tx.Instruction(id)
-	if err == nil && !ok {
-		err = core.Missing("instruction", id)
-	}
-	return in, err
-}
-
 // admitInstruction refuses a new instruction if too many are outstanding. It uses an estimate, which every new
 // instruction increases, and counts again when the estimate reaches the bound.
 func (tx *Tx) admitInstruction() error {
@@ -123,10 +120,11 @@ func (tx *Tx) admitInstruction() error {
 	e.mu.Unlock()
 	pending := estimate
 	if pending < 0 || pending >= e.o.MaxPending {
-		var err error
-		if pending, err = tx.outstanding(); err != nil {
+		counts, err := tx.InstructionCounts()
+		if err != nil {
 			return err
 		}
+		pending = counts[instruction.StateArmed] + counts[instruction.StateQueued] + counts[instruction.StateSent]
 	}
 	if pending >= e.o.MaxPending {
 		return &core.Refusal{
@@ -143,19 +141,10 @@ func (tx *Tx) admitInstruction() error {
 	return nil
 }
 
-func (tx *Tx) outstanding() (int, error) {
-	queued, err := tx.CountInstructions(store.InstructionQuery{State: instruction.StateQueued})
-	if err != nil {
-		return 0, err
-	}
-	sent, err := tx.CountInstructions(store.InstructionQuery{State: instruction.StateSent})
-	return queued + sent, err
-}
-
 // Acknowledge confirms an instruction. already reports whether it was acknowledged before, and before whether it had
 // not been sent yet.
 func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, before bool, err error) {
-	in, err = tx.load(id)
+	in, err = found("instruction", id, tx.Instruction)
 	if err != nil {
 		return in, false, false, err
 	}
@@ -170,14 +159,15 @@ type Acknowledged struct {
 	Matches []instruction.OperatorMatch
 }
 
-// Report acknowledges every outstanding instruction whose rule matches the event. An empty session means all
-// sessions. It returns them in the order of queueing. It records a tool call of an attempt, and posts a notice unless that is "".
-func (tx *Tx) Report(session, eventType, data, notice string) (acknowledged []Acknowledged, err error) {
+// Report acknowledges every outstanding instruction whose rule matches the event, then fires the standing instructions that
+// it does not acknowledge. due are the ids of those that wait for a dispatch because of it. An empty session means all
+// sessions. The results are in the order of queueing. It records a tool call of an attempt, and posts a notice unless that is "".
+func (tx *Tx) Report(session, eventType, data, notice string) (acknowledged []Acknowledged, due []string, err error) {
 	if notice != "" {
 		err = tx.post(store.Notice{Kind: core.NoticeHostReported, Session: session, Subject: session, Text: notice, Data: data})
 	}
 	if err = errors.Join(err, recordTool(tx, session, eventType, data)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = tx.each(store.InstructionQuery{Session: session, AckEvent: eventType}, func(in instruction.Instruction) error {
 		matches, ok := in.AckOn.Matches(eventType, data)
@@ -188,7 +178,17 @@ func (tx *Tx) Report(session, eventType, data, notice string) (acknowledged []Ac
 		_, _, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByEvent})
 		return err
 	})
-	return acknowledged, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return acknowledged, due, tx.each(store.InstructionQuery{Session: session, Trigger: eventType}, func(in instruction.Instruction) error {
+		if !in.FiredBy(eventType, data) {
+			return nil
+		}
+		due = append(due, in.ID)
+		_, _, err := tx.step(in, instruction.Fire{})
+		return err
+	})
 }
 
 // A ToolRecord is the data of tool.reported.
@@ -239,17 +239,17 @@ func (tx *Tx) each(q store.InstructionQuery, do func(instruction.Instruction) er
 
 // Cancel cancels one instruction.
 func (tx *Tx) Cancel(id, reason string) (instruction.Instruction, bool, error) {
-	in, err := tx.load(id)
+	in, err := found("instruction", id, tx.Instruction)
 	if err != nil {
 		return in, false, err
 	}
 	return tx.step(in, instruction.Cancel{At: tx.now, Reason: reason})
 }
 
-// CancelSession cancels the outstanding instructions of a session and returns their number.
+// CancelSession cancels the armed and the outstanding instructions of a session and returns their number.
 func (tx *Tx) CancelSession(session, reason string) (int, error) {
 	cancelled := 0
-	for _, state := range []instruction.State{instruction.StateQueued, instruction.StateSent} {
+	for _, state := range []instruction.State{instruction.StateArmed, instruction.StateQueued, instruction.StateSent} {
 		err := tx.each(store.InstructionQuery{Session: session, State: state}, func(in instruction.Instruction) error {
 			cancelled++
 			_, _, err := tx.step(in, instruction.Cancel{At: tx.now, Reason: reason})
@@ -265,14 +265,14 @@ func (tx *Tx) CancelSession(session, reason string) (int, error) {
 // failureNotice returns the notice that an instruction was never acknowledged.
 func failureNotice(in instruction.Instruction, kind core.NoticeKind) store.Notice {
 	times := "once"
-	if in.Sends() != 1 {
-		times = fmt.Sprintf("%d times", in.Sends())
+	if in.SendsMax() != 1 {
+		times = fmt.Sprintf("%d times", in.SendsMax())
 	}
 	return store.Notice{
 		Kind: kind, Session: in.Session, Subject: in.ID,
 		Text: fmt.Sprintf("an instruction for session %s was sent %s and never acknowledged: %s",
 			in.Session, times, safetext.Quote(in.Content, excerptRunes)),
-		Data: fmt.Sprintf(`{"sends":%d,"sends_max":%d}`, in.Sends(), in.SendsMax()),
+		Data: fmt.Sprintf(`{"sends":%d,"sends_max":%d}`, in.SendsMax(), in.SendsMax()),
 	}
 }
 
@@ -281,7 +281,7 @@ func (e *Engine) warnOfFailures(failed []instruction.Instruction) {
 	for _, in := range failed {
 		e.o.Logger.Warn("an instruction failed: it has no sends left and was not acknowledged; "+
 			"run `waybill explain "+in.ID+"`, and queue it again if it is still wanted",
-			"instruction", in.ID, "session", in.Session, "sends", in.Sends())
+			"instruction", in.ID, "session", in.Session, "sends", in.SendsMax())
 	}
 }
 

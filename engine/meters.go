@@ -95,12 +95,17 @@ type changeStats struct {
 	failed  []instruction.Instruction
 	first   int64
 	repeats int64
-	rebuilt Rebuild // "" if nothing was
+	// acknowledgements has those without a delay, too.
+	acknowledgements int64
+	rebuilt          Rebuild // "" if nothing was
 }
 
-// acknowledged counts an acknowledgement and its delay after queueing.
-func (a *changeStats) acknowledged(after core.Instant) {
-	a.acks = append(a.acks, time.Duration(after)*time.Microsecond)
+// acknowledged counts an acknowledgement and its delay after queueing, which says nothing about a standing instruction.
+func (a *changeStats) acknowledged(in instruction.Instruction, at core.Instant) {
+	a.acknowledgements++
+	if !in.Standing() {
+		a.acks = append(a.acks, time.Duration(at-in.CreatedAt)*time.Microsecond)
+	}
 }
 
 // sent counts a send, or takes it back with n = -1.
@@ -119,7 +124,7 @@ func (m *meters) add(a changeStats) {
 	}
 	m.first.Add(a.first)
 	m.repeats.Add(a.repeats)
-	m.acknowledged.Add(int64(len(a.acks)))
+	m.acknowledged.Add(a.acknowledgements)
 	m.failed.Add(int64(len(a.failed)))
 	if a.rebuilt != "" {
 		m.rebuilds[a.rebuilt].Add(1)

@@ -50,7 +50,10 @@ func TestStatsSpreadAcknowledgements(t *testing.T) {
 		do(t, e, acknowledge(called))
 		do(t, e, acknowledge(called)) // it is known
 		time.Sleep(50 * time.Second)
-		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.Report("s", "built", "", "") }})
+		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+			acknowledged, _, err := tx.Report("s", "built", "", "")
+			return acknowledged, err
+		}})
 
 		got := e.Stats().AckLatency
 		require.EqualValues(t, 2, got.Count)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"waybill/core"
 	"waybill/core/audit"
 	"waybill/core/run"
 	"waybill/core/task"
@@ -62,12 +61,9 @@ func (tx *Tx) replacePlanFacts(v RunView) (run.Run, []ledger.Fact, error) {
 func (tx *Tx) loadRun(id string) (run.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
 
 func loadRun(tx store.Tx, id string) (run.Run, []ledger.Fact, error) {
-	run, ok, err := tx.Run(id)
+	run, err := found("run", id, tx.Run)
 	if err != nil {
 		return run, nil, err
-	}
-	if !ok {
-		return run, nil, core.Missing("run", id)
 	}
 	facts, err := tx.Facts(id)
 	return run, facts, err

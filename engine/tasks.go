@@ -18,14 +18,16 @@ func orMissing(err error, noun, id string) error {
 	return core.Missing(noun, id)
 }
 
-// task returns a task, or a refusal if it is missing.
-func (tx *Tx) task(id string) (task.Task, error) {
-	t, ok, err := tx.Task(id)
+// found returns a record, or a refusal if it is missing.
+func found[T any](noun, id string, get func(id string) (T, bool, error)) (T, error) {
+	record, ok, err := get(id)
 	if err == nil && !ok {
-		err = core.Missing("task", id)
+		err = core.Missing(noun, id)
 	}
-	return t, err
+	return record, err
 }
+
+func (tx *Tx) task(id string) (task.Task, error) { return found("task", id, tx.Task) }
 
 // stepTask steps a task, saves the result and returns it.
 func (tx *Tx) stepTask(t task.Task, event task.Event) (task.Task, error) {

@@ -43,7 +43,7 @@ var Methods = []Method{
 	}),
 	method[QueueInstructionWithAckParams, QueueInstructionWithAckResult](Method{
 		Name: "queue_instruction_with_ack", Group: "instructions", Kind: Change,
-		Doc:    "Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice.",
+		Doc:    "Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice. A standing one is sent only after its trigger fired, and waits for its trigger again after an acknowledgement or a failure.",
 		Errors: []Code{EmptyContent, TooLarge, QueueFull},
 	}),
 	method[DispatchParams, DispatchResult](Method{
@@ -57,7 +57,7 @@ var Methods = []Method{
 	}),
 	method[ReportEventParams, ReportEventResult](Method{
 		Name: "report_event", Group: "instructions", Kind: Change,
-		Doc:    "Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits.",
+		Doc:    "Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. Then it fires the trigger of every other standing instruction that it fits. A tool call in the session of an attempt is kept in the event log, for audits.",
 		Errors: []Code{TooLarge},
 	}),
 	method[FailedParams, InstructionList](Method{
@@ -71,7 +71,7 @@ var Methods = []Method{
 	}),
 	method[CancelInstructionParams, CancelInstructionResult](Method{
 		Name: "cancel_instruction", Group: "instructions", Kind: Change,
-		Doc:    "Cancels one instruction, or with all every outstanding instruction of a session.",
+		Doc:    "Cancels one instruction, or with all every standing or outstanding instruction of a session.",
 		Errors: []Code{InstructionGone, InvalidState, TooLarge},
 	}),
 

@@ -17,12 +17,14 @@ type Instruction struct {
 	InstructionID  string   `json:"instruction_id" schema:"id"`
 	SessionID      string   `json:"session_id" schema:"id"`
 	Content        string   `json:"content"`
-	State          string   `json:"state" schema:"enum=queued|sent|delivered|acknowledged|failed|cancelled"`
+	State          string   `json:"state" schema:"enum=armed|queued|sent|delivered|acknowledged|failed|cancelled"`
 	Tracked        bool     `json:"tracked" doc:"whether an acknowledgement is expected"`
 	Priority       bool     `json:"priority"`
 	Sends          int      `json:"sends" doc:"how often it was handed out"`
 	SendsMax       int      `json:"sends_max" doc:"1 + max_retries"`
 	AckOn          *AckRule `json:"ack_on,omitzero"`
+	Standing       bool     `json:"standing,omitzero" doc:"armed again after each acknowledgement and each failure; sends counts those since trigger fired last"`
+	Trigger        *Trigger `json:"trigger,omitzero"`
 	CreatedAt      Time     `json:"created_at"`
 	LastSentAt     Time     `json:"last_sent_at,omitzero"`
 	AcknowledgedAt Time     `json:"acknowledged_at,omitzero"`
@@ -37,6 +39,13 @@ type Instruction struct {
 type AckRule struct {
 	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
 	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"path to value: dotted, list positions as numbers, or a JSON Pointer. Every value must be equal, or meet its operator: {\"$contains\": text}, {\"$glob\": pattern}, {\"$any\": [values]} or {\"$command\": \"go test ./...\"}"`
+}
+
+// Trigger selects the reported events that make a standing instruction due. An event that acknowledges it does not.
+type Trigger struct {
+	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
+	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"as in an acknowledgement rule"`
+	Path      string                    `json:"path,omitzero" doc:"a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on"`
 }
 
 // Send is one send of an instruction.

@@ -58,8 +58,10 @@ type QueueInstructionWithAckParams struct {
 	Content    string   `json:"content" schema:"required,nonblank" doc:"at most 1 MiB"`
 	SessionID  string   `json:"session_id,omitzero" schema:"id,default=default"`
 	Priority   bool     `json:"priority,omitzero" schema:"default=false"`
-	MaxRetries *int     `json:"max_retries,omitzero" schema:"min=0,max=1000,default=3" doc:"sends after the first"`
+	MaxRetries *int     `json:"max_retries,omitzero" schema:"min=0,max=1000,default=3" doc:"sends after the first; of a standing instruction for each firing, and 0 by default"`
 	AckOn      *AckRule `json:"ack_on,omitzero" doc:"a reported event that matches acknowledges the instruction"`
+	Standing   bool     `json:"standing,omitzero" schema:"default=false" doc:"the instruction stays until it is cancelled, and is due each time trigger fires and no acknowledgement followed"`
+	Trigger    *Trigger `json:"trigger,omitzero" doc:"required if standing is true"`
 	Keyed
 }
 
@@ -98,7 +100,7 @@ type FailedParams struct {
 // ListInstructionsParams are the params of list_instructions.
 type ListInstructionsParams struct {
 	SessionID     string `json:"session_id,omitzero" schema:"id"`
-	State         string `json:"state,omitzero" schema:"enum=queued|sent|delivered|acknowledged|failed|cancelled"`
+	State         string `json:"state,omitzero" schema:"enum=armed|queued|sent|delivered|acknowledged|failed|cancelled"`
 	InstructionID string `json:"instruction_id,omitzero" schema:"id" doc:"this one alone, whatever its state; without session_id, state and cursor"`
 	Page
 }

@@ -147,7 +147,8 @@ type AcknowledgeResult struct {
 // ReportEventResult is the result of report_event.
 type ReportEventResult struct {
 	Acknowledged []string        `json:"acknowledged" doc:"the ids of the instructions that matched"`
-	Unmatched    bool            `json:"unmatched"`
+	Unmatched    bool            `json:"unmatched" doc:"whether none was acknowledged"`
+	Due          []string        `json:"due,omitzero" doc:"the ids of the standing instructions that wait for a dispatch because the event fired their trigger"`
 	Matched      []OperatorMatch `json:"matched,omitzero" doc:"what the operators of their rules matched"`
 	Seq          int64           `json:"seq"`
 }

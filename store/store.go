@@ -257,7 +257,7 @@ type Tx interface {
 
 	// Prune removes at most limit finished records of each kind that are older than before, oldest first. These are
 	// acknowledged, cancelled and plain sent instructions by their last change, answers, prompts, and the oldest part
-	// of the event log. It never touches queued, outstanding or failed instructions, runs, facts, tallies, tasks,
+	// of the event log. It never touches armed, queued, outstanding or failed instructions, runs, facts, tallies, tasks,
 	// attempts, replies, breakers or notices. It returns how many records it removed.
 	Prune(before core.Instant, limit int) (int, error)
 }
@@ -283,7 +283,9 @@ type InstructionQuery struct {
 	Exhausted *bool
 	// AckEvent selects outstanding instructions whose acknowledgement rule names this event type.
 	AckEvent string
-	Order    Order
+	// Trigger selects standing instructions that are not cancelled and whose trigger names this event type.
+	Trigger string
+	Order   Order
 	// After is the Position after which the list continues. It requires the order ByPosition.
 	After int64
 	// Limit is the maximum number of results; 0 means 500.

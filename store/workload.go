@@ -39,8 +39,8 @@ func Workload(tx Tx) (w core.Workload, err error) {
 		}
 	}
 	failed, unheard := tasks[task.StatusError]+tasks[task.StatusBlocked], instructions[instruction.StateFailed]
-	if failed == 0 && unheard == 0 {
-		return w, nil
+	if failed+unheard+instructions[instruction.StateArmed]+instructions[instruction.StateQueued]+instructions[instruction.StateSent] == 0 {
+		return w, nil // a standing instruction is in another state when it has failed
 	}
 	whole, err := failures(tx, &w)
 	if err == nil && !whole {

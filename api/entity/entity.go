@@ -32,10 +32,13 @@ func Instruction(in instruction.Instruction) schema.Instruction {
 	w := schema.Instruction{
 		InstructionID: in.ID, SessionID: in.Session, Content: in.Content, State: string(in.State()),
 		Tracked: in.Tracked, Priority: in.Priority, Sends: in.Sends(), SendsMax: in.SendsMax(),
-		AckOn: Rule(in.AckOn), CreatedAt: Time(in.CreatedAt), LastSentAt: Time(in.LastSentAt()),
+		AckOn: Rule(in.AckOn), Standing: in.Standing(), CreatedAt: Time(in.CreatedAt), LastSentAt: Time(in.LastSentAt()),
+	}
+	if when := Rule(instruction.AckRule{EventType: in.Trigger.EventType, Match: in.Trigger.Match}); when != nil {
+		w.Trigger = &schema.Trigger{EventType: when.EventType, Match: when.Match, Path: in.Trigger.Path}
 	}
 	switch p := in.Phase.(type) {
-	case instruction.Queued, instruction.Sent:
+	case instruction.Armed, instruction.Queued, instruction.Sent:
 	case instruction.Acknowledged:
 		w.AcknowledgedAt, w.AcknowledgedBy = Time(p.At), string(p.By)
 	case instruction.Failed:

@@ -73,7 +73,7 @@ func (v statusView) text(width int, command func(words []string) string) string 
 	var b strings.Builder
 	fmt.Fprintf(&b, "workspace     %s\n", safetext.Printable(v.Workspace.Root))
 	fmt.Fprintf(&b, "store         %s (%s, %d KiB)\n", safetext.Printable(v.Store.Path), v.Store.Mode, v.Store.SizeBytes>>10)
-	fmt.Fprintf(&b, "instructions  %s\n", tally(v.Counts.Instructions, "queued", "sent", "delivered", "acknowledged", "failed", "cancelled"))
+	fmt.Fprintf(&b, "instructions  %s\n", tally(v.Counts.Instructions, "armed", "queued", "sent", "delivered", "acknowledged", "failed", "cancelled"))
 	fmt.Fprintf(&b, "runs          %s\n", tally(v.Counts.Runs, "running", "blocked", "done", "failed"))
 	fmt.Fprintf(&b, "tasks         %s\n", v.tasks())
 	b.WriteString(v.prompts())

@@ -137,7 +137,7 @@ func (r *reader) read(ev Event, about record) {
 			w := r.work(about.RunID)
 			w.failures = append(w.failures, failure{ev.Seq, ev.Subject, "the command " + quoted(about.Command) + " failed", "tool " + about.AttemptID + about.Command, 2})
 		}
-	case core.InstructionQueued, core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
+	case core.InstructionQueued, core.InstructionDue, core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
 		core.InstructionCancelled, core.InstructionUndelivered, core.InstructionLateAck, core.TaskCreated,
 		core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskRetried,
 		core.AttemptReturned, core.AttemptBound, core.AttemptProgress, core.AttemptReported, core.AttemptScheduled,

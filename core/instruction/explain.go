@@ -19,7 +19,8 @@ func (in Instruction) Explain(history core.History) core.Explanation {
 
 // instructionRules explain the laws of Step for the present phase.
 var instructionRules = []core.ReasonRule[Instruction]{
-	{Name: "sent_in_a_dispatch_pass", Text: sayQueued, Events: []core.EventType{core.InstructionQueued, core.InstructionUndelivered}},
+	{Name: "standing_waits_for_its_trigger", Text: sayArmed, Events: []core.EventType{core.InstructionQueued, core.InstructionAcknowledged, core.InstructionFailed}},
+	{Name: "sent_in_a_dispatch_pass", Text: sayQueued, Events: []core.EventType{core.InstructionQueued, core.InstructionDue, core.InstructionUndelivered}},
 	{Name: "plain_is_sent_once", Text: sayPlainSent, Events: []core.EventType{core.InstructionSent}},
 	{Name: "sent_again_until_acknowledged", Text: sayTrackedSent, Events: []core.EventType{core.InstructionSent, core.InstructionUndelivered}},
 	{Name: "acknowledgement_ends_it", Text: sayAcknowledged, Events: []core.EventType{core.InstructionAcknowledged}},
@@ -30,16 +31,33 @@ var instructionRules = []core.ReasonRule[Instruction]{
 	{Name: "what_acknowledges_it", Text: sayAckRule, Events: []core.EventType{core.InstructionQueued}},
 }
 
-func sayQueued(in Instruction, _ core.History) string {
+func sayArmed(in Instruction, h core.History) string {
+	if _, ok := in.Phase.(Armed); !ok {
+		return ""
+	}
+	text := fmt.Sprintf("queued at %s and nothing is due: it is sent after %s", in.CreatedAt.RFC3339(), in.Trigger.describe())
+	if due := h.Count(core.InstructionDue); due > 0 {
+		text += fmt.Sprintf("; it was due %s, and acknowledged %s", times(due), times(h.Count(core.InstructionAcknowledged)))
+	}
+	return text
+}
+
+func times(n int) string { return core.Counted(n, "time") }
+
+func sayQueued(in Instruction, h core.History) string {
 	if _, ok := in.Phase.(Queued); !ok {
 		return ""
+	}
+	since, at := "queued", in.CreatedAt
+	if h.Count(core.InstructionDue) > 0 {
+		since, at = "due", h.Last(core.InstructionDue).At
 	}
 	order := "in the order of queueing"
 	if in.Priority {
 		order = "before those without priority"
 	}
-	return fmt.Sprintf("queued at %s and sent 0 of %d times: a dispatch pass of session %q hands it out, %s",
-		in.CreatedAt.RFC3339(), in.SendsMax(), in.Session, order)
+	return fmt.Sprintf("%s at %s and sent 0 of %d times: a dispatch pass of session %q hands it out, %s",
+		since, at.RFC3339(), in.SendsMax(), in.Session, order)
 }
 
 func sayPlainSent(in Instruction, _ core.History) string {
@@ -124,6 +142,8 @@ func sayAckRule(in Instruction, _ core.History) string {
 	}
 	byEvent := in.AckOn != AckRule{}
 	switch in.Phase.(type) {
+	case Armed:
+		return ""
 	case Queued, Sent:
 		if byEvent {
 			return in.AckOn.describe() + " acknowledges it, and so does a call with its id"
@@ -138,6 +158,18 @@ func sayAckRule(in Instruction, _ core.History) string {
 		return ""
 	}
 	panic("instruction: instruction without a phase")
+}
+
+// describe returns a description of the events that fire.
+func (t Trigger) describe() string {
+	text := AckRule{EventType: t.EventType, Match: t.Match}.describe()
+	switch {
+	case t.Path == "":
+		return text
+	case t.Match == "":
+		return fmt.Sprintf("%s about a file that fits %q", text, t.Path)
+	}
+	return fmt.Sprintf("%s and that is about a file that fits %q", text, t.Path)
 }
 
 // describe returns a description of the matching events.
@@ -158,6 +190,7 @@ var instructionCalls = []struct {
 	event   Event
 	applies func(Instruction) bool // condition beyond that of Step
 }{
+	{"report_event", Fire{}, func(in Instruction) bool { return in.State() == StateArmed }},
 	{"dispatch_instructions", Dispatch{At: someday}, always},
 	{"acknowledge", Acknowledge{At: someday, By: ByCall}, always},
 	{"report_event", Acknowledge{At: someday, By: ByEvent}, awaitsEvent},
@@ -179,7 +212,7 @@ func (in Instruction) next() []core.Action {
 			if call.name == "cancel_instruction" {
 				command = []string{"cancel", in.ID}
 			}
-			actions = append(actions, core.Act(in.ID, call.name, after.outcome(), command...))
+			actions = append(actions, core.Act(in.ID, call.name, after.outcome(call.event), command...))
 		}
 	}
 	if in.State() == StateFailed {
@@ -189,9 +222,19 @@ func (in Instruction) next() []core.Action {
 }
 
 // outcome describes the instruction after an event.
-func (in Instruction) outcome() string {
+func (in Instruction) outcome(event Event) string {
 	switch p := in.Phase.(type) {
+	case Armed:
+		if ack, ok := event.(Acknowledge); ok && ack.By == ByEvent {
+			return in.AckOn.describe() + " acknowledges it; it is sent again only after its trigger fires"
+		} else if ok {
+			return "acknowledges it; it is sent again only after its trigger fires"
+		}
+		return fmt.Sprintf("leaves a notice, as no send is left after %s; it is sent again only after its trigger fires", core.Counted(in.SendsMax(), "send"))
 	case Queued:
+		if _, fires := event.(Fire); fires {
+			return in.Trigger.describe() + " makes it due, so that the next dispatch pass sends it"
+		}
 		return "puts it back into the queue"
 	case Sent:
 		return fmt.Sprintf("hands it out as send %d of %d", p.Sends, in.SendsMax())

@@ -34,7 +34,9 @@ func cancelled(reason string) func(core.Instant) instruction.Event {
 }
 
 func undelivered(send int, previous core.Instant) func(core.Instant) instruction.Event {
-	return func(core.Instant) instruction.Event { return instruction.Undeliver{Send: send, Previous: previous} }
+	return func(at core.Instant) instruction.Event { // the event before it was the send
+		return instruction.Undeliver{Send: send, At: at - 1_000_000, Previous: previous}
+	}
 }
 
 func onEvent(t *testing.T, in instruction.Instruction, match string) instruction.Instruction {
@@ -78,8 +80,17 @@ func examples(t *testing.T) []example {
 	add("failed, acknowledged late", tracked(0), dispatch, dispatch, ackCall)
 	add("cancelled, plain", plain(), cancelled(""))
 	add("cancelled with a reason", tracked(3), dispatch, cancelled("the branch\nis gone"))
+	formatter := onEvent(t, standing(0), "")
+	add("standing, armed", formatter)
+	add("standing, due", formatter, fires)
+	add("standing, sent", formatter, fires, dispatch)
+	add("standing, armed again by an acknowledgement", formatter, fires, dispatch, ackEvent)
+	add("standing, armed again by a failure", formatter, fires, dispatch, dispatch)
+	add("standing, cancelled", formatter, cancelled("the formatter is gone"))
 	return all
 }
+
+func fires(core.Instant) instruction.Event { return fire }
 
 func TestExplainInstruction(t *testing.T) {
 	var b strings.Builder
@@ -105,7 +116,7 @@ func TestExplainPromisesExactlyWhatStepAllows(t *testing.T) {
 			moves := err == nil && len(effects) > 0
 			require.Equal(t, moves, coretest.Promises(explained, name), "%s: %s", c.title, name)
 		}
-		listens := c.in.Outstanding() && c.in.AckOn != instruction.AckRule{}
+		listens := c.in.Outstanding() && c.in.AckOn != instruction.AckRule{} || c.in.State() == instruction.StateArmed
 		require.Equal(t, listens, coretest.Promises(explained, "report_event"), c.title)
 	}
 }

@@ -6,23 +6,28 @@ import "waybill/core"
 
 // An Instruction is a short message for an agent. A plain one is handed out once. A tracked one is
 // handed out again, at most once a dispatch pass, until its effect is acknowledged or its sends are
-// used up. Two instructions compare with ==.
+// used up. A standing one is tracked, too, and has a trigger: it waits until the trigger fires, is then sent like any
+// tracked one, and waits again once it was acknowledged or has failed. Two instructions compare with ==.
 type Instruction struct {
 	ID       string
 	Session  string
 	Content  string
 	Tracked  bool
 	Priority bool
-	// MaxRetries is the number of sends of a tracked instruction after the first.
+	// MaxRetries is the number of sends of a tracked instruction after the first; of a standing one, for each firing.
 	MaxRetries int
 	AckOn      AckRule // the zero rule: only an explicit acknowledgement counts
+	Trigger    Trigger // of a standing instruction
 	CreatedAt  core.Instant
 	// Position orders the instructions of a store: a later one was queued later.
 	Position int64
 	Phase    Phase
 }
 
-// SendsMax returns the largest number of sends.
+// Standing reports whether the instruction is due again each time its trigger fires.
+func (in Instruction) Standing() bool { return in.Trigger != Trigger{} }
+
+// SendsMax returns the largest number of sends, of a standing instruction that for one firing.
 func (in Instruction) SendsMax() int {
 	if !in.Tracked {
 		return 1
@@ -39,10 +44,10 @@ func (in Instruction) State() State {
 	return in.Phase.State()
 }
 
-// Sends returns the number of sends.
+// Sends returns the number of sends, of a standing instruction those since its trigger fired last.
 func (in Instruction) Sends() int {
 	switch p := in.Phase.(type) {
-	case Queued:
+	case Armed, Queued:
 		return 0
 	case Sent:
 		return p.Sends
@@ -56,10 +61,10 @@ func (in Instruction) Sends() int {
 	panic("instruction: instruction without a phase")
 }
 
-// LastSentAt returns the time of the last send, or zero.
+// LastSentAt returns the time of the last send that Sends counts, or zero.
 func (in Instruction) LastSentAt() core.Instant {
 	switch p := in.Phase.(type) {
-	case Queued:
+	case Armed, Queued:
 		return 0
 	case Sent:
 		return p.At
@@ -80,7 +85,7 @@ func (in Instruction) Outstanding() bool {
 		return true
 	case Sent:
 		return in.Tracked
-	case Acknowledged, Failed, Cancelled:
+	case Armed, Acknowledged, Failed, Cancelled:
 		return false
 	}
 	panic("instruction: instruction without a phase")
@@ -91,6 +96,7 @@ type State string
 
 // The states of an instruction.
 const (
+	StateArmed        State = "armed" // standing, and its trigger did not fire since it was queued or settled
 	StateQueued       State = "queued"
 	StateSent         State = "sent"      // and waits for its acknowledgement
 	StateDelivered    State = "delivered" // sent; no acknowledgement is expected
@@ -101,17 +107,20 @@ const (
 
 // States lists the states in the order of an instruction's life.
 func States() []State {
-	return []State{StateQueued, StateSent, StateDelivered, StateAcknowledged, StateFailed, StateCancelled}
+	return []State{StateArmed, StateQueued, StateSent, StateDelivered, StateAcknowledged, StateFailed, StateCancelled}
 }
 
-// A Phase holds the facts that exist in one state only. Queued, Sent, Acknowledged, Failed and Cancelled are the only
+// A Phase holds the facts that exist in one state only. Armed, Queued, Sent, Acknowledged, Failed and Cancelled are the only
 // phases.
 type Phase interface {
 	State() State
 	phase()
 }
 
-// Queued is the phase of an instruction that was never handed out.
+// Armed is the phase of a standing instruction that waits for its trigger.
+type Armed struct{}
+
+// Queued is the phase of an instruction that was never handed out, or not since its trigger fired.
 type Queued struct{}
 
 // Sent is the phase of an instruction that was handed out and, if tracked, waits for its
@@ -145,6 +154,9 @@ type Cancelled struct {
 	Reason string
 }
 
+// State returns StateArmed.
+func (Armed) State() State { return StateArmed }
+
 // State returns StateQueued.
 func (Queued) State() State { return StateQueued }
 
@@ -160,6 +172,7 @@ func (Failed) State() State { return StateFailed }
 // State returns StateCancelled.
 func (Cancelled) State() State { return StateCancelled }
 
+func (Armed) phase()        {}
 func (Queued) phase()       {}
 func (Sent) phase()         {}
 func (Acknowledged) phase() {}
@@ -190,9 +203,9 @@ func Escalated(content string, send int) string {
 	}
 }
 
-// Unsettled reports whether a failed instruction with an open notice still needs attention. A late acknowledgement
-// settles it.
+// Unsettled reports whether an instruction with an open notice of its failure still needs attention. A late
+// acknowledgement settles a failed one, and its cancellation a standing one.
 func (in Instruction) Unsettled() bool {
 	p, failed := in.Phase.(Failed)
-	return failed && p.LateAckAt == 0
+	return failed && p.LateAckAt == 0 || in.Standing() && in.State() != StateCancelled
 }

@@ -24,6 +24,13 @@ func plain() instruction.Instruction {
 	return in
 }
 
+// standing returns a standing instruction that waits for its trigger.
+func standing(maxRetries int) instruction.Instruction {
+	in := tracked(maxRetries)
+	in.Trigger, in.Phase = instruction.Trigger{EventType: "tool", Path: "*.go"}, instruction.Armed{}
+	return in
+}
+
 // after returns the instruction after events that are all allowed.
 func after(t testing.TB, in instruction.Instruction, events ...instruction.Event) instruction.Instruction {
 	t.Helper()

@@ -18,6 +18,8 @@ type model struct {
 	in   instruction.Instruction
 	sent []core.Instant    // when each send that was not taken back went out
 	over instruction.State // the final state, once it was reached
+	// armed says of a standing instruction that its trigger did not fire since it was queued, acknowledged or failed.
+	armed bool
 }
 
 // A step is one event with its effects.
@@ -51,20 +53,31 @@ func (m *model) advance(event instruction.Event) string {
 func (m *model) account(s step) {
 	m.sent = slices.Clone(m.sent)
 	switch e := s.event.(type) {
+	case instruction.Fire:
+		if m.in.Standing() && m.over == "" {
+			m.sent, m.armed = nil, false
+		}
 	case instruction.Dispatch:
 		for range delivered(s.effects) {
 			m.sent = append(m.sent, e.At)
 		}
 	case instruction.Undeliver:
-		if m.over == "" && len(m.sent) > 0 && e.Send == len(m.sent) {
+		if m.over == "" && len(m.sent) > 0 && e.Send == len(m.sent) && e.At == m.lastSent() {
 			m.sent = m.sent[:len(m.sent)-1]
 		}
-	case instruction.Acknowledge, instruction.Cancel:
+	case instruction.Acknowledge:
+		if m.in.Standing() && m.over == "" {
+			m.sent, m.armed = nil, true
+		}
+	case instruction.Cancel:
+	}
+	if m.in.Standing() && fails(s) {
+		m.sent, m.armed = nil, true
 	}
 	switch state := s.after.State(); state {
 	case instruction.StateAcknowledged, instruction.StateFailed, instruction.StateCancelled:
 		m.over = state
-	case instruction.StateQueued, instruction.StateSent, instruction.StateDelivered:
+	case instruction.StateArmed, instruction.StateQueued, instruction.StateSent, instruction.StateDelivered:
 	}
 	m.in = s.after
 }
@@ -90,6 +103,21 @@ var laws = []law{
 	}},
 	{"an ended instruction delivers nothing", func(was, _ model, s step) bool {
 		return was.over != "" && len(delivered(s.effects)) > 0
+	}},
+	{"nothing is delivered before the trigger fired, or after an acknowledgement or a failure before it fires again", func(was, _ model, s step) bool {
+		return was.armed && len(delivered(s.effects)) > 0
+	}},
+	{"a firing makes a standing instruction due, and two without a dispatch between are one", func(was, _ model, s step) bool {
+		if _, isFire := s.event.(instruction.Fire); !isFire || was.over != "" {
+			return false
+		}
+		if !was.in.Standing() {
+			return s.err == nil
+		}
+		return s.after.State() != instruction.StateQueued || (len(s.effects) > 0) != (was.armed || len(was.sent) > 0)
+	}},
+	{"a standing instruction ends only by a cancellation", func(_, is model, _ step) bool {
+		return is.in.Standing() && is.over != "" && is.over != instruction.StateCancelled
 	}},
 	{"only a dispatch delivers, and once", func(_, _ model, s step) bool {
 		_, isDispatch := s.event.(instruction.Dispatch)
@@ -121,13 +149,16 @@ var laws = []law{
 		if !isAck || was.over != "" || !was.in.Tracked {
 			return false
 		}
+		if was.in.Standing() {
+			return s.after.State() != instruction.StateArmed || (len(s.effects) > 0) == was.armed
+		}
 		acked, ok := s.after.Phase.(instruction.Acknowledged)
 		return !ok || acked.At != e.At || acked.By != e.By
 	}},
 	{"a cancellation ends an outstanding instruction", func(was, _ model, s step) bool {
 		_, isCancel := s.event.(instruction.Cancel)
-		outstanding := was.over == "" && (was.in.Tracked || len(was.sent) == 0)
-		return outstanding != was.in.Outstanding() || isCancel && outstanding && s.after.State() != instruction.StateCancelled
+		lives := was.over == "" && (was.in.Tracked || len(was.sent) == 0)
+		return (lives && !was.armed) != was.in.Outstanding() || isCancel && lives && s.after.State() != instruction.StateCancelled
 	}},
 	{"the value has the sends that reached the host", func(_, is model, s step) bool {
 		return s.after.Sends() != len(is.sent) || s.after.LastSentAt() != is.lastSent()
@@ -149,10 +180,13 @@ func (m model) lastSent() core.Instant {
 }
 
 func (m model) due(e instruction.Dispatch) bool {
-	return len(m.sent) == 0 || m.in.Tracked && (e.At < m.lastSent() || e.At >= m.lastSent()+core.Instant(e.MinAge))
+	return !m.armed && len(m.sent) == 0 || len(m.sent) > 0 && m.in.Tracked && (e.At < m.lastSent() || e.At >= m.lastSent()+core.Instant(e.MinAge))
 }
 
 func fails(s step) bool {
+	if _, isDispatch := s.event.(instruction.Dispatch); isDispatch && s.before.Standing() {
+		return s.before.State() == instruction.StateSent && s.after.State() == instruction.StateArmed
+	}
 	return s.after.State() == instruction.StateFailed && s.before.State() != instruction.StateFailed
 }
 
@@ -167,6 +201,7 @@ const longAge = 1 << 40
 
 // moves make the next event of a walk from what has happened so far.
 var moves = []func(m model, at core.Instant) instruction.Event{
+	func(model, core.Instant) instruction.Event { return fire },
 	func(_ model, at core.Instant) instruction.Event { return dispatch(at) },
 	func(_ model, at core.Instant) instruction.Event { return instruction.Dispatch{At: at, MinAge: longAge} },
 	func(_ model, at core.Instant) instruction.Event { return instruction.Dispatch{At: at, MinAge: 3} },
@@ -176,13 +211,16 @@ var moves = []func(m model, at core.Instant) instruction.Event{
 	func(_ model, at core.Instant) instruction.Event { return ackCall(at) },
 	func(_ model, at core.Instant) instruction.Event { return ackEvent(at) },
 	func(m model, _ core.Instant) instruction.Event {
-		e := instruction.Undeliver{Send: len(m.sent)}
+		e := instruction.Undeliver{Send: len(m.sent), At: m.lastSent()}
 		if len(m.sent) > 1 {
 			e.Previous = m.sent[len(m.sent)-2]
 		}
 		return e
 	},
 	func(m model, _ core.Instant) instruction.Event { return instruction.Undeliver{Send: len(m.sent) - 1} },
+	func(m model, _ core.Instant) instruction.Event {
+		return instruction.Undeliver{Send: len(m.sent), At: 1}
+	},
 	func(_ model, at core.Instant) instruction.Event { return instruction.Cancel{At: at, Reason: "why not"} },
 }
 
@@ -202,8 +240,8 @@ func TestEveryShortWalkKeepsTheLaws(t *testing.T) {
 			explore(next, steps)
 		}
 	}
-	for _, start := range []instruction.Instruction{plain(), tracked(0), tracked(1), tracked(2)} {
-		explore(model{in: start}, nil)
+	for _, start := range []instruction.Instruction{plain(), tracked(0), tracked(1), tracked(2), standing(0), standing(1)} {
+		explore(model{in: start, armed: start.Standing()}, nil)
 	}
 }
 
@@ -218,6 +256,9 @@ func TestLongWalksKeepTheLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, at := model{in: tracked(rapid.IntRange(0, 8).Draw(t, "max_retries"))}, coretest.CreatedAt
 		m.in.Tracked = rapid.Bool().Draw(t, "tracked")
+		if m.in.Tracked && rapid.Bool().Draw(t, "standing") {
+			m.in, m.armed = standing(m.in.MaxRetries), true
+		}
 		for range rapid.IntRange(1, 80).Draw(t, "length") {
 			at += core.Instant(rapid.IntRange(0, 3).Draw(t, "later"))
 			event := rapid.SampledFrom(moves).Draw(t, "move")(m, at)

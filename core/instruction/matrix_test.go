@@ -42,8 +42,18 @@ func situations(t *testing.T) []situation {
 		{"tracked, failed, acknowledged late", after(t, tracked(3), with(failed, ackCall(700))...)},
 		{"tracked, cancelled before its first send", after(t, tracked(3), withdrawn)},
 		{"tracked, cancelled", after(t, tracked(3), with(sentTwice, withdrawn)...)},
+		{"standing, armed", standing(1)},
+		{"standing, due", after(t, standing(1), fire)},
+		{"standing, sent, below the maximum", after(t, standing(1), fire, dispatch(200))},
+		{"standing, sent, at the maximum", after(t, standing(1), fire, dispatch(200), dispatch(300))},
+		{"standing, acknowledged", after(t, standing(1), fire, dispatch(200), ackEvent(700))},
+		{"standing, failed", after(t, standing(1), fire, dispatch(200), dispatch(300), dispatch(400))},
+		{"standing, cancelled", after(t, standing(1), withdrawn)},
 	}
 }
+
+// fire fires the trigger of a standing instruction.
+var fire = instruction.Fire{}
 
 // A column is an event of the matrix.
 type column struct {
@@ -56,16 +66,20 @@ func columns() []column {
 		return func(instruction.Instruction) instruction.Event { return event }
 	}
 	return []column{
+		{"fire", constant(fire)},
 		{"dispatch, due", constant(instruction.Dispatch{At: 1000, MinAge: 500})},
 		{"dispatch, not due", constant(instruction.Dispatch{At: 1000, MinAge: 5000})},
 		{"dispatch, clock set back", constant(instruction.Dispatch{At: 150, MinAge: 5000})},
 		{"acknowledge, by call", constant(ackCall(1000))},
 		{"acknowledge, by event", constant(ackEvent(1000))},
 		{"undeliver, last send", func(in instruction.Instruction) instruction.Event {
-			return instruction.Undeliver{Send: in.Sends(), Previous: previousSend(in)}
+			return instruction.Undeliver{Send: in.Sends(), At: in.LastSentAt(), Previous: previousSend(in)}
 		}},
 		{"undeliver, earlier send", func(in instruction.Instruction) instruction.Event {
-			return instruction.Undeliver{Send: in.Sends() - 1}
+			return instruction.Undeliver{Send: in.Sends() - 1, At: previousSend(in)}
+		}},
+		{"undeliver, of an earlier firing", func(in instruction.Instruction) instruction.Event {
+			return instruction.Undeliver{Send: in.Sends(), At: 100}
 		}},
 		{"cancel", constant(instruction.Cancel{At: 1000, Reason: "superseded"})},
 	}
@@ -86,7 +100,8 @@ effects: "deliver n" hands out the n-th send, "log x" appends a record to the ev
 a notice. "unchanged" is the same value without effects.
 "refused (x)" is the same value, and a refusal that is spelled out below the table.
 Events happen at 1000. A dispatch is due when the last send is at least 500 ago; one that is not due
-asks for 5000; one with the clock set back happens at 150, before every send.
+asks for 5000; one with the clock set back happens at 150, before every send. A standing instruction is allowed
+its sends anew each time its trigger fires.
 
 `
 
@@ -94,7 +109,7 @@ func TestInstructionMatrix(t *testing.T) {
 	rows, columns := situations(t), columns()
 	var names, titles []string
 	for _, row := range rows {
-		names = append(names, strings.ReplaceAll(row.name, ", ", ",\n")+"\n"+standing(row.in))
+		names = append(names, strings.ReplaceAll(row.name, ", ", ",\n")+"\n"+described(row.in))
 	}
 	for _, column := range columns {
 		titles = append(titles, column.name)
@@ -102,18 +117,18 @@ func TestInstructionMatrix(t *testing.T) {
 	golden.Equal(t, "matrix.golden", matrixLegend+coretest.Matrix(names, titles, func(i, j int, refusals *golden.Footnotes) string {
 		in := rows[i].in
 		next, effects, err := in.Step(columns[j].event(in))
-		return coretest.Cell(refusals, []string{standing(next)}, next != in, effects, err)
+		return coretest.Cell(refusals, []string{described(next)}, next != in, effects, err)
 	}))
 }
 
-// standing returns the state, the sends, and the facts of the phase.
-func standing(in instruction.Instruction) string {
+// described returns the state, the sends, and the facts of the phase.
+func described(in instruction.Instruction) string {
 	text := fmt.Sprintf("%s %d/%d", in.State(), in.Sends(), in.SendsMax())
 	if in.LastSentAt() != 0 {
 		text += fmt.Sprintf(" @%d", in.LastSentAt())
 	}
 	switch p := in.Phase.(type) {
-	case instruction.Queued, instruction.Sent:
+	case instruction.Armed, instruction.Queued, instruction.Sent:
 	case instruction.Acknowledged:
 		text += fmt.Sprintf("\nby %s at %d", p.By, p.At)
 	case instruction.Failed:

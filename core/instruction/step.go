@@ -7,8 +7,11 @@ import (
 )
 
 // An Event is something that happens to an instruction.
-// Dispatch, Acknowledge, Undeliver and Cancel are the only events.
+// Fire, Dispatch, Acknowledge, Undeliver and Cancel are the only events.
 type Event interface{ event() }
+
+// Fire says that an event fired the trigger of a standing instruction.
+type Fire struct{}
 
 // Dispatch is one dispatch pass. An instruction gets at most one Dispatch per pass.
 type Dispatch struct {
@@ -27,6 +30,7 @@ type Acknowledge struct {
 // Undeliver takes back a send that could not be written to the host.
 type Undeliver struct {
 	Send     int          // number of the send
+	At       core.Instant // time of the send, which tells it from that of an earlier firing
 	Previous core.Instant // time of the send before it, or zero
 }
 
@@ -36,6 +40,7 @@ type Cancel struct {
 	Reason string
 }
 
+func (Fire) event()        {}
 func (Dispatch) event()    {}
 func (Acknowledge) event() {}
 func (Undeliver) event()   {}
@@ -54,8 +59,15 @@ func Enqueue() []core.Effect { return []core.Effect{core.Record{Type: core.Instr
 //   - nothing is delivered after an acknowledgement, a failure or a cancellation;
 //   - a send that is taken back may be delivered again and uses up no retry;
 //   - acknowledged, failed and cancelled are final.
+//
+// A standing instruction keeps the same laws between one firing and the next, and others beside them:
+//   - it is armed where a tracked one is acknowledged or failed; only cancelled is final;
+//   - nothing is delivered before the trigger fired, and after an acknowledgement not before it fires again;
+//   - firings that no dispatch separates are one.
 func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
 	switch e := event.(type) {
+	case Fire:
+		return in.fire()
 	case Dispatch:
 		return in.dispatch(e)
 	case Acknowledge:
@@ -68,8 +80,26 @@ func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
 	panic(fmt.Sprintf("instruction: unknown event %T", event))
 }
 
+func (in Instruction) fire() (Instruction, []core.Effect, error) {
+	if !in.Standing() {
+		return in.refuse("fired: it has no trigger")
+	}
+	switch in.Phase.(type) {
+	case Armed, Sent:
+		in.Phase = Queued{}
+		return in, []core.Effect{core.Record{Type: core.InstructionDue}}, nil
+	case Queued:
+		return in, nil, nil
+	case Acknowledged, Failed, Cancelled:
+		return in.refuse("fired: it is over")
+	}
+	panic("instruction: instruction without a phase")
+}
+
 func (in Instruction) dispatch(e Dispatch) (Instruction, []core.Effect, error) {
 	switch p := in.Phase.(type) {
+	case Armed:
+		return in.refuse("dispatched: its trigger did not fire")
 	case Queued:
 		return in.sent(1, e.At)
 	case Sent:
@@ -90,6 +120,9 @@ func (in Instruction) repeat(p Sent, e Dispatch) (Instruction, []core.Effect, er
 		return in.sent(p.Sends+1, e.At)
 	}
 	in.Phase = Failed{Sends: p.Sends, SentAt: p.At, At: e.At}
+	if in.Standing() {
+		in.Phase = Armed{}
+	}
 	return in, []core.Effect{core.Record{Type: core.InstructionFailed}, core.Post{Kind: core.NoticeInstructionFailed}}, nil
 }
 
@@ -111,9 +144,13 @@ func (in Instruction) acknowledge(e Acknowledge) (Instruction, []core.Effect, er
 	}
 	switch p := in.Phase.(type) {
 	case Queued, Sent:
-		in.Phase = Acknowledged{Sends: in.Sends(), SentAt: in.LastSentAt(), At: e.At, By: e.By}
+		if in.Standing() {
+			in.Phase = Armed{}
+		} else {
+			in.Phase = Acknowledged{Sends: in.Sends(), SentAt: in.LastSentAt(), At: e.At, By: e.By}
+		}
 		return in, []core.Effect{core.Record{Type: core.InstructionAcknowledged}}, nil
-	case Acknowledged:
+	case Armed, Acknowledged:
 		return in, nil, nil
 	case Failed:
 		if p.LateAckAt != 0 {
@@ -133,7 +170,7 @@ func (in Instruction) acknowledge(e Acknowledge) (Instruction, []core.Effect, er
 func (in Instruction) undeliver(e Undeliver) (Instruction, []core.Effect, error) {
 	switch p := in.Phase.(type) {
 	case Sent:
-		if p.Sends != e.Send {
+		if p.Sends != e.Send || p.At != e.At {
 			return in, nil, nil
 		}
 		in.Phase = Queued{}
@@ -141,7 +178,7 @@ func (in Instruction) undeliver(e Undeliver) (Instruction, []core.Effect, error)
 			in.Phase = Sent{Sends: p.Sends - 1, At: e.Previous}
 		}
 		return in, []core.Effect{core.Record{Type: core.InstructionUndelivered}}, nil
-	case Queued, Acknowledged, Failed, Cancelled:
+	case Armed, Queued, Acknowledged, Failed, Cancelled:
 		return in, nil, nil
 	}
 	panic("instruction: instruction without a phase")
@@ -149,8 +186,8 @@ func (in Instruction) undeliver(e Undeliver) (Instruction, []core.Effect, error)
 
 func (in Instruction) cancel(e Cancel) (Instruction, []core.Effect, error) {
 	switch in.Phase.(type) {
-	case Queued, Sent:
-		if !in.Outstanding() {
+	case Armed, Queued, Sent:
+		if in.State() == StateDelivered {
 			return in.refuse("cancelled: a plain instruction is over once it is sent")
 		}
 		in.Phase = Cancelled{Sends: in.Sends(), SentAt: in.LastSentAt(), At: e.At, Reason: e.Reason}

@@ -896,7 +896,7 @@ export interface Instruction {
   instruction_id: string;
   session_id: string;
   content: string;
-  state: "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
+  state: "armed" | "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
   /** whether an acknowledgement is expected */
   tracked: boolean;
   priority: boolean;
@@ -905,6 +905,9 @@ export interface Instruction {
   /** 1 + max_retries */
   sends_max: number;
   ack_on?: AckRule;
+  /** armed again after each acknowledgement and each failure; sends counts those since trigger fired last */
+  standing?: boolean;
+  trigger?: Trigger;
   created_at: Time;
   last_sent_at?: Time;
   acknowledged_at?: Time;
@@ -1055,7 +1058,7 @@ export interface ListAwaitingParams {
 /** ListInstructionsParams are the params of list_instructions. */
 export interface ListInstructionsParams {
   session_id?: string;
-  state?: "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
+  state?: "armed" | "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
   /** this one alone, whatever its state; without session_id, state and cursor */
   instruction_id?: string;
   /** a whole number from 1 to 500; default `50` */
@@ -1429,10 +1432,14 @@ export interface QueueInstructionWithAckParams {
   session_id?: string;
   /** default `false` */
   priority?: boolean;
-  /** sends after the first; a whole number from 0 to 1000; default `3` */
+  /** sends after the first; of a standing instruction for each firing, and 0 by default; a whole number from 0 to 1000; default `3` */
   max_retries?: number;
   /** a reported event that matches acknowledges the instruction */
   ack_on?: AckRule;
+  /** the instruction stays until it is cancelled, and is due each time trigger fires and no acknowledgement followed; default `false` */
+  standing?: boolean;
+  /** required if standing is true */
+  trigger?: Trigger;
   /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
@@ -1649,7 +1656,10 @@ export interface ReportEventParams {
 export interface ReportEventResult {
   /** the ids of the instructions that matched */
   acknowledged: Array<string>;
+  /** whether none was acknowledged */
   unmatched: boolean;
+  /** the ids of the standing instructions that wait for a dispatch because the event fired their trigger */
+  due?: Array<string>;
   /** what the operators of their rules matched */
   matched?: Array<OperatorMatch>;
   seq: number;
@@ -2139,6 +2149,16 @@ export interface TraceStep {
   prompt_tokens: number;
 }
 
+/** Trigger selects the reported events that make a standing instruction due. An event that acknowledges it does not. */
+export interface Trigger {
+  /** the exact type */
+  event_type: string;
+  /** as in an acknowledgement rule */
+  match?: Record<string, unknown>;
+  /** a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on */
+  path?: string;
+}
+
 /** UnblockRunParams are the params of unblock_run. */
 export interface UnblockRunParams {
   run_id: string;
@@ -2223,19 +2243,19 @@ export interface MethodMap {
   "$/cancelRequest": { params: CancelParams; result: null };
   /** Queues a plain instruction. It is sent once and not tracked. */
   "queue_instruction": { params: QueueInstructionParams; result: InstructionResult };
-  /** Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice. */
+  /** Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice. A standing one is sent only after its trigger fired, and waits for its trigger again after an acknowledgement or a failure. */
   "queue_instruction_with_ack": { params: QueueInstructionWithAckParams; result: QueueInstructionWithAckResult };
   /** Runs one dispatch pass: sends queued instructions, sends unacknowledged ones again, and fails those without sends left. */
   "dispatch_instructions": { params: DispatchParams; result: DispatchResult };
   /** Confirms that a tracked instruction took effect. A repeated call returns the same answer. A failed instruction stays failed and gets late_ack_at. */
   "acknowledge": { params: AcknowledgeParams; result: AcknowledgeResult };
-  /** Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits. */
+  /** Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. Then it fires the trigger of every other standing instruction that it fits. A tool call in the session of an attempt is kept in the event log, for audits. */
   "report_event": { params: ReportEventParams; result: ReportEventResult };
   /** Lists the instructions that failed because no agent acknowledged them. */
   "get_failed_instructions": { params: FailedParams; result: InstructionList };
   /** Lists instructions in the order of queueing, or returns one of them. */
   "list_instructions": { params: ListInstructionsParams; result: InstructionList };
-  /** Cancels one instruction, or with all every outstanding instruction of a session. */
+  /** Cancels one instruction, or with all every standing or outstanding instruction of a session. */
   "cancel_instruction": { params: CancelInstructionParams; result: CancelInstructionResult };
   /** Queues a task for an agent, with its chain of models and its dependencies. */
   "create_task": { params: CreateTaskParams; result: TaskResult };

@@ -128,6 +128,9 @@ func drawInstruction(t *rapid.T) instruction.Instruction {
 	if n%4 == 1 {
 		i.AckOn = instruction.AckRule{EventType: "tool", Match: `{"n":1}`}
 	}
+	if n == 7 {
+		i = recurring(i.ID, n)
+	}
 	if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
 		i.Position = drawAfter(t)
 	}
@@ -144,7 +147,9 @@ func drawPhase(t *rapid.T, i instruction.Instruction) instruction.Phase {
 		instruction.Cancelled{At: at, Reason: "over"},
 		instruction.Cancelled{Sends: sends, SentAt: sentAt, At: at},
 	}
-	if i.Tracked {
+	if i.Standing() {
+		phases = append(phases, instruction.Armed{})
+	} else if i.Tracked {
 		phases = append(phases,
 			instruction.Acknowledged{At: at, By: instruction.ByEvent},
 			instruction.Acknowledged{Sends: sends, SentAt: sentAt, At: at, By: instruction.ByCall},

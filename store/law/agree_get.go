@@ -68,6 +68,9 @@ func drawQuery(t *rapid.T) verb {
 	if some("by rule") {
 		q.AckEvent = "tool"
 	}
+	if some("by trigger") {
+		q.Trigger = "tool"
+	}
 	if some("after") {
 		q.After = drawAfter(t)
 	}

@@ -14,6 +14,7 @@ func instructionLaws() []Law {
 		law("no two instructions share a position", positionsAreTaken),
 		law("counts by state agree with the rows", countsAgree),
 		law("queries select by every field", queriesSelect),
+		law("standing instructions are found by their trigger until they are cancelled", triggersSelect),
 		law("a count heeds neither page nor limit", countIgnoresPages),
 	}
 }
@@ -48,6 +49,13 @@ func everyPhaseComesBack(t T, s store.Store) {
 		update(t, s, func(tx store.Tx) { put(t, tx, want) })
 		view(t, s, func(tx store.Tx) { requireInstruction(t, tx, want) })
 	}
+	rule := recurring("c", 9)
+	for _, phase := range []instruction.Phase{
+		rule.Phase, instruction.Queued{}, instruction.Sent{Sends: 4, At: start}, rule.Phase, instruction.Cancelled{At: start},
+	} {
+		update(t, s, func(tx store.Tx) { put(t, tx, in(rule, phase)) })
+		view(t, s, func(tx store.Tx) { requireInstruction(t, tx, in(rule, phase)) })
+	}
 	first := plain("b", 8)
 	first.CreatedAt = 0
 	update(t, s, func(tx store.Tx) {
@@ -77,6 +85,7 @@ func onlyPhaseReplaced(t T, s store.Store) {
 		"priority":    func(i *instruction.Instruction) { i.Priority = true },
 		"max retries": func(i *instruction.Instruction) { i.MaxRetries = 9 },
 		"rule":        func(i *instruction.Instruction) { i.AckOn.EventType = "other" },
+		"trigger":     func(i *instruction.Instruction) { i.Trigger.Path = "*.c" },
 		"creation":    func(i *instruction.Instruction) { i.CreatedAt++ },
 		"position":    func(i *instruction.Instruction) { i.Position = 8 },
 	}
@@ -122,7 +131,7 @@ func countsAgree(t T, s store.Store) {
 	count := func(queued, sent, acknowledged, failed, cancelled int) map[instruction.State]int {
 		return map[instruction.State]int{
 			instruction.StateQueued: queued, instruction.StateSent: sent, instruction.StateAcknowledged: acknowledged,
-			instruction.StateFailed: failed, instruction.StateCancelled: cancelled, instruction.StateDelivered: 0,
+			instruction.StateFailed: failed, instruction.StateCancelled: cancelled, instruction.StateDelivered: 0, instruction.StateArmed: 0,
 		}
 	}
 	requireCounts(count(0, 0, 0, 0, 0))
@@ -145,6 +154,16 @@ func countsAgree(t T, s store.Store) {
 		require.NoError(t, err)
 	})
 	requireCounts(count(1, 0, 0, 0, 1))
+	update(t, s, func(tx store.Tx) { put(t, tx, recurring("d", 4)) })
+	armed := count(1, 0, 0, 0, 1)
+	armed[instruction.StateArmed] = 1
+	requireCounts(armed)
+	update(t, s, func(tx store.Tx) {
+		_, err := tx.Prune(start+9*day, 9)
+		require.NoError(t, err)
+		put(t, tx, in(recurring("d", 4), instruction.Queued{}))
+	})
+	requireCounts(count(2, 0, 0, 0, 0))
 }
 
 // crowd puts ten instructions of two sessions in all kinds of phases.
@@ -209,6 +228,22 @@ func queriesSelect(t T, s store.Store) {
 			require.NoError(t, err)
 			require.Equal(t, len(row.want), n, name)
 		}
+	})
+}
+
+func triggersSelect(t T, s store.Store) {
+	crowd(t, s)
+	other := recurring("t4", 140)
+	other.Trigger = instruction.Trigger{EventType: "tool_failed"}
+	update(t, s, func(tx store.Tx) {
+		put(t, tx, recurring("t1", 110), in(recurring("t2", 120), instruction.Queued{}), in(recurring("t3", 130), instruction.Sent{Sends: 4, At: start}), other)
+		put(t, tx, in(recurring("t5", 150), instruction.Cancelled{At: start}))
+	})
+	view(t, s, func(tx store.Tx) {
+		require.Equal(t, []string{"t1", "t2", "t3"}, selected(t, tx, store.InstructionQuery{Trigger: "tool"}))
+		require.Equal(t, []string{"t4"}, selected(t, tx, store.InstructionQuery{Trigger: "tool_failed", State: instruction.StateArmed}))
+		require.Equal(t, []string{"t3"}, selected(t, tx, store.InstructionQuery{Trigger: "tool", After: 120}))
+		require.Empty(t, selected(t, tx, store.InstructionQuery{Trigger: "tool.done"}))
 	})
 }
 

@@ -101,6 +101,14 @@ func tracked(id string, position int64) instruction.Instruction {
 	}
 }
 
+// recurring returns an armed standing instruction.
+func recurring(id string, position int64) instruction.Instruction {
+	in := tracked(id, position)
+	in.Trigger = instruction.Trigger{EventType: "tool", Match: `{"tool_name":"Edit"}`, Path: "*.go"}
+	in.Phase = instruction.Armed{}
+	return in
+}
+
 // plain returns a queued, plain instruction.
 func plain(id string, position int64) instruction.Instruction {
 	in := tracked(id, position)

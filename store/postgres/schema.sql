@@ -31,8 +31,11 @@ CREATE TABLE instructions (
 	max_retries bigint NOT NULL CHECK (max_retries >= 0),
 	ack_event bytea, -- NULL: no rule
 	ack_match bytea,
+	trigger_event bytea, -- of a standing instruction; NULL: it has no trigger
+	trigger_match bytea,
+	trigger_path bytea,
 	created_at bigint NOT NULL,
-	state text COLLATE "C" NOT NULL CHECK (state IN ('queued', 'sent', 'acknowledged', 'failed', 'cancelled')),
+	state text COLLATE "C" NOT NULL CHECK (state IN ('armed', 'queued', 'sent', 'acknowledged', 'failed', 'cancelled')),
 	sends bigint NOT NULL CHECK (sends BETWEEN 0 AND 1 + tracked * max_retries),
 	sent_at bigint, -- of the last send
 	ended_at bigint, -- acknowledged, failed or cancelled
@@ -44,10 +47,14 @@ CREATE TABLE instructions (
 	UNIQUE (workspace, id),
 	CHECK ((ack_event IS NULL) = (ack_match IS NULL)),
 	CHECK ((sends = 0) = (sent_at IS NULL)),
-	CHECK (state <> 'queued' OR sends = 0),
+	CHECK ((trigger_event IS NULL) = (trigger_match IS NULL)),
+	CHECK ((trigger_event IS NULL) = (trigger_path IS NULL)),
+	CHECK (trigger_event IS NULL OR (tracked = 1 AND state NOT IN ('acknowledged', 'failed'))),
+	CHECK (state <> 'armed' OR trigger_event IS NOT NULL),
+	CHECK (state NOT IN ('armed', 'queued') OR sends = 0),
 	CHECK (state NOT IN ('sent', 'failed') OR sends > 0),
 	CHECK (state NOT IN ('acknowledged', 'failed') OR tracked = 1),
-	CHECK ((state IN ('queued', 'sent')) = (ended_at IS NULL)),
+	CHECK ((state IN ('armed', 'queued', 'sent')) = (ended_at IS NULL)),
 	CHECK ((state = 'acknowledged') = (ack_by IS NOT NULL)),
 	CHECK ((state = 'cancelled') = (reason IS NOT NULL)),
 	CHECK (late_ack_at IS NULL OR state = 'failed')
@@ -57,6 +64,8 @@ CREATE INDEX instructions_sent ON instructions (workspace, session, sent_at NULL
 	WHERE state = 'sent' AND tracked = 1;
 CREATE INDEX instructions_rule ON instructions (workspace, sha256(ack_event), position)
 	WHERE ack_event IS NOT NULL AND state IN ('queued', 'sent');
+CREATE INDEX instructions_trigger ON instructions (workspace, sha256(trigger_event), position)
+	WHERE trigger_event IS NOT NULL AND state IN ('armed', 'queued', 'sent');
 CREATE INDEX instructions_failed ON instructions (workspace, position) WHERE state = 'failed';
 CREATE INDEX instructions_over ON instructions (workspace, coalesce(ended_at, sent_at), position)
 	WHERE state IN ('acknowledged', 'cancelled') OR (state = 'sent' AND tracked = 0);
@@ -167,6 +176,7 @@ CREATE TABLE head (
 	at bigint NOT NULL, -- of the newest record
 	base bytea NOT NULL CHECK (length(base) = 32), -- hash of the record before the oldest
 	hash bytea NOT NULL CHECK (length(hash) = 32), -- hash of the newest record
+	armed bigint NOT NULL CHECK (armed >= 0),
 	queued bigint NOT NULL CHECK (queued >= 0),
 	sent bigint NOT NULL CHECK (sent >= 0),
 	acknowledged bigint NOT NULL CHECK (acknowledged >= 0),

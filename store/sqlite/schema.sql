@@ -12,8 +12,11 @@ CREATE TABLE instructions (
 	max_retries INTEGER NOT NULL CHECK (max_retries >= 0),
 	ack_event   TEXT,    -- NULL: no rule
 	ack_match   TEXT,
+	trigger_event TEXT,  -- of a standing instruction; NULL: it has no trigger
+	trigger_match TEXT,
+	trigger_path  TEXT,
 	created_at  INTEGER NOT NULL,
-	state       TEXT NOT NULL CHECK (state IN ('queued', 'sent', 'acknowledged', 'failed', 'cancelled')),
+	state       TEXT NOT NULL CHECK (state IN ('armed', 'queued', 'sent', 'acknowledged', 'failed', 'cancelled')),
 	sends       INTEGER NOT NULL CHECK (sends BETWEEN 0 AND 1 + tracked * max_retries),
 	sent_at     INTEGER, -- of the last send
 	ended_at    INTEGER, -- acknowledged, failed or cancelled
@@ -23,10 +26,14 @@ CREATE TABLE instructions (
 	sum         BLOB NOT NULL CHECK (length(sum) = 8),
 	CHECK ((ack_event IS NULL) = (ack_match IS NULL)),
 	CHECK ((sends = 0) = (sent_at IS NULL)),
-	CHECK (state <> 'queued' OR sends = 0),
+	CHECK ((trigger_event IS NULL) = (trigger_match IS NULL)),
+	CHECK ((trigger_event IS NULL) = (trigger_path IS NULL)),
+	CHECK (trigger_event IS NULL OR (tracked = 1 AND state NOT IN ('acknowledged', 'failed'))),
+	CHECK (state <> 'armed' OR trigger_event IS NOT NULL),
+	CHECK (state NOT IN ('armed', 'queued') OR sends = 0),
 	CHECK (state NOT IN ('sent', 'failed') OR sends > 0),
 	CHECK (state NOT IN ('acknowledged', 'failed') OR tracked = 1),
-	CHECK ((state IN ('queued', 'sent')) = (ended_at IS NULL)),
+	CHECK ((state IN ('armed', 'queued', 'sent')) = (ended_at IS NULL)),
 	CHECK ((state = 'acknowledged') = (ack_by IS NOT NULL)),
 	CHECK ((state = 'cancelled') = (reason IS NOT NULL)),
 	CHECK (late_ack_at IS NULL OR state = 'failed')
@@ -36,6 +43,7 @@ CREATE TABLE instructions (
 CREATE INDEX instructions_queued ON instructions (session, priority DESC, position) WHERE state = 'queued';
 CREATE INDEX instructions_sent ON instructions (session, sent_at, position) WHERE state = 'sent' AND tracked = 1;
 CREATE INDEX instructions_rule ON instructions (ack_event, position) WHERE ack_event IS NOT NULL AND state IN ('queued', 'sent');
+CREATE INDEX instructions_trigger ON instructions (trigger_event, position) WHERE trigger_event IS NOT NULL AND state IN ('armed', 'queued', 'sent');
 CREATE INDEX instructions_failed ON instructions (position) WHERE state = 'failed';
 CREATE INDEX instructions_over ON instructions (coalesce(ended_at, sent_at), position)
 	WHERE state IN ('acknowledged', 'cancelled') OR (state = 'sent' AND tracked = 0);
@@ -138,6 +146,7 @@ CREATE TABLE head (
 	at           INTEGER NOT NULL, -- of the newest record
 	base         BLOB NOT NULL CHECK (length(base) = 32), -- hash of the record before the oldest
 	hash         BLOB NOT NULL CHECK (length(hash) = 32), -- hash of the newest record
+	armed        INTEGER NOT NULL CHECK (armed >= 0),
 	queued       INTEGER NOT NULL CHECK (queued >= 0),
 	sent         INTEGER NOT NULL CHECK (sent >= 0),
 	acknowledged INTEGER NOT NULL CHECK (acknowledged >= 0),

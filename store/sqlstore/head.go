@@ -12,23 +12,23 @@ import (
 // A Head is the one row that sums up the event log and counts the instructions.
 type Head struct {
 	Oldest, Newest int64
-	At             core.Instant // of the newest record
-	Base           store.Hash   // of the record before the oldest
-	Hash           store.Hash   // of the newest record
-	counts         [5]int64     // of the instructions, in the order of phases
+	At             core.Instant       // of the newest record
+	Base           store.Hash         // of the record before the oldest
+	Hash           store.Hash         // of the newest record
+	counts         [len(phases)]int64 // of the instructions, in the order of phases
 }
 
 // phases are the states that phases have, in the order of the columns.
-var phases = [...]instruction.State{instruction.StateQueued, instruction.StateSent, instruction.StateAcknowledged, instruction.StateFailed, instruction.StateCancelled}
+var phases = [...]instruction.State{instruction.StateArmed, instruction.StateQueued, instruction.StateSent, instruction.StateAcknowledged, instruction.StateFailed, instruction.StateCancelled}
 
 func stateIndex(s instruction.State) int { return slices.Index(phases[:], s) }
 
 const (
-	selectHead = "SELECT oldest, newest, at, base, hash, queued, sent, acknowledged, failed, cancelled, sum FROM head WHERE head.workspace = :w"
+	selectHead = "SELECT oldest, newest, at, base, hash, armed, queued, sent, acknowledged, failed, cancelled, sum FROM head WHERE head.workspace = :w"
 	insertHead = `INSERT INTO head (workspace, one, oldest, newest, at, base, hash,
-		queued, sent, acknowledged, failed, cancelled, sum) VALUES (:w, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		armed, queued, sent, acknowledged, failed, cancelled, sum) VALUES (:w, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	updateHead = `UPDATE head SET oldest = ?, newest = ?, at = ?, base = ?, hash = ?,
-		queued = ?, sent = ?, acknowledged = ?, failed = ?, cancelled = ?, sum = ? WHERE head.workspace = :w AND one = 1`
+		armed = ?, queued = ?, sent = ?, acknowledged = ?, failed = ?, cancelled = ?, sum = ? WHERE head.workspace = :w AND one = 1`
 )
 
 // ReadHead reads the head.
@@ -63,7 +63,7 @@ func Found(c Conn) error { return putHead(c, insertHead, Head{Oldest: 1}) }
 
 func putHead(c Conn, text string, h Head) error {
 	_, err := c.Exec(text, h.Oldest, h.Newest, int64(h.At), h.Base[:], h.Hash[:],
-		h.counts[0], h.counts[1], h.counts[2], h.counts[3], h.counts[4], encoder(nil).head(h).sum())
+		h.counts[0], h.counts[1], h.counts[2], h.counts[3], h.counts[4], h.counts[5], encoder(nil).head(h).sum())
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	instructionColumns = `position, id, session, content, tracked, priority, max_retries, ack_event, ack_match,
-		created_at, state, sends, sent_at, ended_at, ack_by, reason, late_ack_at, sum`
+		trigger_event, trigger_match, trigger_path, created_at, state, sends, sent_at, ended_at, ack_by, reason, late_ack_at, sum`
 
 	selectInstruction = "SELECT " + instructionColumns + " FROM instructions WHERE instructions.workspace = :w AND id = ?"
 
@@ -20,7 +20,7 @@ const (
 		ack_event, ack_match, created_at, state, sends, sum) VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, ?)`
 
 	insertInstruction = "INSERT INTO instructions (workspace, " + instructionColumns + `)
-		VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	updatePhase = `UPDATE instructions SET state = ?, sends = ?, sent_at = ?, ended_at = ?, ack_by = ?,
 		reason = ?, late_ack_at = ?, sum = ? WHERE instructions.workspace = :w AND position = ?`
@@ -31,6 +31,7 @@ func takeInstruction(r *Row, buf *encoder) (in instruction.Instruction, err erro
 	in.Position, in.ID, in.Session, in.Content = r.Integer(), r.Text(), r.Text(), r.Text()
 	in.Tracked, in.Priority, in.MaxRetries = r.Integer() != 0, r.Integer() != 0, int(r.Integer())
 	in.AckOn = instruction.AckRule{EventType: r.maybeText(), Match: r.maybeText()}
+	in.Trigger = instruction.Trigger{EventType: r.maybeText(), Match: r.maybeText(), Path: r.maybeText()}
 	in.CreatedAt = core.Instant(r.Integer())
 	in.Phase = takePhase(r).phase()
 	sum := r.blob()
@@ -124,12 +125,18 @@ func (t *Tx) create(in instruction.Instruction) error {
 	if in.AckOn != (instruction.AckRule{}) {
 		ackEvent, ackMatch = in.AckOn.EventType, in.AckOn.Match
 	}
-	args := append(make([]any, 0, 18), in.Position, in.ID, in.Session, in.Content, flag(in.Tracked), flag(in.Priority),
-		int64(in.MaxRetries), ackEvent, ackMatch, int64(in.CreatedAt))
+	args := append(make([]any, 0, 21), in.Position, in.ID, in.Session, in.Content, flag(in.Tracked), flag(in.Priority),
+		int64(in.MaxRetries), ackEvent, ackMatch)
 	text := insertQueued
-	if in.State() != instruction.StateQueued {
+	if in.State() != instruction.StateQueued || in.Standing() {
+		trigger := [3]any{}
+		if in.Standing() {
+			trigger = [3]any{in.Trigger.EventType, in.Trigger.Match, in.Trigger.Path}
+		}
 		p := flat(in.Phase).columns()
-		text, args = insertInstruction, append(args, p[:]...)
+		text, args = insertInstruction, append(append(append(args, trigger[:]...), int64(in.CreatedAt)), p[:]...)
+	} else {
+		args = append(args, int64(in.CreatedAt))
 	}
 	if _, err := t.c.Try(text, append(args, t.buf.sum())...); err != nil {
 		return err
@@ -233,6 +240,9 @@ func conditions(q store.InstructionQuery) (where string, args []any) {
 	}
 	if q.AckEvent != "" {
 		add("ack_event = ? AND state IN ('queued', 'sent') AND (state = 'queued' OR tracked = 1)", q.AckEvent)
+	}
+	if q.Trigger != "" {
+		add("trigger_event = ? AND state IN ('armed', 'queued', 'sent')", q.Trigger)
 	}
 	if q.After != 0 {
 		add("position > ?", q.After)

@@ -20,7 +20,7 @@ type phaseRow struct {
 func flat(phase instruction.Phase) phaseRow {
 	r := phaseRow{state: phase.State()}
 	switch p := phase.(type) {
-	case instruction.Queued:
+	case instruction.Armed, instruction.Queued:
 	case instruction.Sent:
 		r.sends, r.sentAt = int64(p.Sends), p.At
 	case instruction.Acknowledged:
@@ -41,7 +41,7 @@ func (r phaseRow) columns() [7]any {
 		cols[2] = int64(r.sentAt)
 	}
 	switch r.state {
-	case instruction.StateQueued, instruction.StateSent, instruction.StateDelivered:
+	case instruction.StateArmed, instruction.StateQueued, instruction.StateSent, instruction.StateDelivered:
 	case instruction.StateAcknowledged:
 		cols[3], cols[4] = int64(r.endedAt), string(r.ackBy)
 	case instruction.StateFailed:
@@ -68,6 +68,8 @@ func takePhase(r *Row) phaseRow {
 func (r phaseRow) phase() instruction.Phase {
 	sends := int(r.sends)
 	switch r.state {
+	case instruction.StateArmed:
+		return instruction.Armed{}
 	case instruction.StateQueued:
 		return instruction.Queued{}
 	case instruction.StateSent:

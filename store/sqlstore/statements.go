@@ -21,7 +21,7 @@ var (
 	indexHint     = lazyregexp.New(` INDEXED BY \w+`)
 	aloneValues   = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
 	// PostgreSQL looks these columns up by SHA-256, because its indexes do not hold long texts.
-	lookedUp       = lazyregexp.New(`\b(tasks\.run_id|tasks\.parent|key|subject|ack_event|plan|item_id) = \?`)
+	lookedUp       = lazyregexp.New(`\b(tasks\.run_id|tasks\.parent|key|subject|ack_event|trigger_event|plan|item_id) = \?`)
 	sharedSpelling = strings.NewReplacer("?+0", "?", "CROSS JOIN", "JOIN", "(workspace, key)", "(workspace, sha256(key))", ":w", "$1")
 )
 

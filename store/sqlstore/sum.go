@@ -39,7 +39,8 @@ func (e encoder) instruction(in instruction.Instruction) encoder {
 	p := flat(in.Phase)
 	return e.table('i').integer(in.Position).text(in.ID).text(in.Session).text(in.Content).
 		flag(in.Tracked).flag(in.Priority).integer(int64(in.MaxRetries)).
-		text(in.AckOn.EventType).text(in.AckOn.Match).integer(int64(in.CreatedAt)).
+		text(in.AckOn.EventType).text(in.AckOn.Match).
+		text(in.Trigger.EventType).text(in.Trigger.Match).text(in.Trigger.Path).integer(int64(in.CreatedAt)).
 		text(string(in.Phase.State())).integer(p.sends).integer(int64(p.sentAt)).integer(int64(p.endedAt)).
 		text(string(p.ackBy)).text(p.reason).integer(int64(p.lateAckAt))
 }

@@ -170,7 +170,7 @@ func (v *Verifier) counts() error {
 		if err != nil {
 			return err
 		}
-		var rows [5]int64
+		var rows [len(phases)]int64
 		if err := v.Conn.Query(func(r *Row) error {
 			if i := stateIndex(instruction.State(r.Text())); i >= 0 {
 				rows[i] = r.Integer()

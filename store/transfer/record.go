@@ -91,6 +91,9 @@ type instructionRecord struct {
 	MaxRetries int               `json:"max_retries,omitempty"`
 	AckEvent   text              `json:"ack_event,omitempty"`
 	AckMatch   text              `json:"ack_match,omitempty"`
+	Trigger    text              `json:"trigger_event,omitempty"`
+	Fires      text              `json:"trigger_match,omitempty"`
+	Path       text              `json:"trigger_path,omitempty"`
 	CreatedAt  core.Instant      `json:"created_at"`
 	State      instruction.State `json:"state"`
 	Sends      int               `json:"sends,omitempty"`
@@ -106,10 +109,11 @@ func instructionOf(in instruction.Instruction) *instructionRecord {
 		ID: text(in.ID), Position: in.Position, Session: text(in.Session), Content: text(in.Content),
 		Tracked: in.Tracked, Priority: in.Priority, MaxRetries: in.MaxRetries,
 		AckEvent: text(in.AckOn.EventType), AckMatch: text(in.AckOn.Match), CreatedAt: in.CreatedAt,
+		Trigger: text(in.Trigger.EventType), Fires: text(in.Trigger.Match), Path: text(in.Trigger.Path),
 		State: in.Phase.State(), Sends: in.Sends(), SentAt: in.LastSentAt(),
 	}
 	switch p := in.Phase.(type) {
-	case instruction.Queued, instruction.Sent:
+	case instruction.Armed, instruction.Queued, instruction.Sent:
 	case instruction.Acknowledged:
 		i.At, i.By = p.At, text(p.By)
 	case instruction.Failed:
@@ -132,7 +136,8 @@ func (i *instructionRecord) put(to *filler) error {
 	value := instruction.Instruction{
 		ID: string(i.ID), Position: i.Position, Session: string(i.Session), Content: string(i.Content),
 		Tracked: i.Tracked, Priority: i.Priority, MaxRetries: i.MaxRetries,
-		AckOn: instruction.AckRule{EventType: string(i.AckEvent), Match: string(i.AckMatch)}, CreatedAt: i.CreatedAt, Phase: phase,
+		AckOn:   instruction.AckRule{EventType: string(i.AckEvent), Match: string(i.AckMatch)},
+		Trigger: instruction.Trigger{EventType: string(i.Trigger), Match: string(i.Fires), Path: string(i.Path)}, CreatedAt: i.CreatedAt, Phase: phase,
 	}
 	if err := exact(i, instructionOf(value)); err != nil {
 		return err
@@ -142,6 +147,8 @@ func (i *instructionRecord) put(to *filler) error {
 
 func (i *instructionRecord) phase() (instruction.Phase, error) {
 	switch i.State {
+	case instruction.StateArmed:
+		return instruction.Armed{}, nil
 	case instruction.StateQueued:
 		return instruction.Queued{}, nil
 	case instruction.StateSent:

@@ -112,10 +112,14 @@ func wholeEvents(t *testing.T, tx store.Tx, all *sample) {
 func wholeInstructions(t *testing.T, tx store.Tx, all *sample) {
 	t.Helper()
 	for _, phase := range []instruction.Phase{
-		instruction.Queued{}, filled[instruction.Sent](all), filled[instruction.Acknowledged](all), filled[instruction.Failed](all), filled[instruction.Cancelled](all),
+		instruction.Armed{}, instruction.Queued{}, filled[instruction.Sent](all), filled[instruction.Acknowledged](all), filled[instruction.Failed](all), filled[instruction.Cancelled](all),
 	} {
 		in := filled[instruction.Instruction](all)
 		in.Phase = phase
+		switch phase.(type) {
+		case instruction.Acknowledged, instruction.Failed: // no standing instruction is
+			in.Trigger = instruction.Trigger{}
+		}
 		require.NoError(t, tx.PutInstruction(in))
 	}
 }
@@ -250,7 +254,7 @@ func TestSummaryCounts(t *testing.T) {
 	summary, err := transfer.Export(t.Context(), s, &file, "ws")
 	require.NoError(t, err)
 	require.Equal(t, transfer.Counts{
-		Events: 3, Instructions: 5, Runs: 2, Facts: 4, Tallies: 4, Prompts: 6, Tasks: 7, Attempts: 14, Replies: 14,
+		Events: 3, Instructions: 6, Runs: 2, Facts: 4, Tallies: 4, Prompts: 6, Tasks: 7, Attempts: 14, Replies: 14,
 		Dependencies: 6, Breakers: 1, Notices: 1, Answers: 1,
 	}, summary.Counts)
 	read, err := transfer.Import(t.Context(), teststore.New(t), bytes.NewReader(file.Bytes()))

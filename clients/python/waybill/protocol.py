@@ -1090,7 +1090,7 @@ class _InstructionRequired(TypedDict):
     instruction_id: str
     session_id: str
     content: str
-    state: Literal["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
+    state: Literal["armed", "queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
     #: whether an acknowledgement is expected
     tracked: bool
     priority: bool
@@ -1105,6 +1105,9 @@ class Instruction(_InstructionRequired, total=False):
     """Instruction is an instruction as the host sees it."""
 
     ack_on: AckRule
+    #: armed again after each acknowledgement and each failure; sends counts those since trigger fired last
+    standing: bool
+    trigger: Trigger
     last_sent_at: Time
     acknowledged_at: Time
     acknowledged_by: Literal["call", "event"]
@@ -1284,7 +1287,7 @@ class ListInstructionsParams(TypedDict, total=False):
     """ListInstructionsParams are the params of list_instructions."""
 
     session_id: str
-    state: Literal["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
+    state: Literal["armed", "queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
     #: this one alone, whatever its state; without session_id, state and cursor
     instruction_id: str
     #: a whole number from 1 to 500; default `50`
@@ -1737,10 +1740,14 @@ class QueueInstructionWithAckParams(_QueueInstructionWithAckParamsRequired, tota
     session_id: str
     #: default `false`
     priority: bool
-    #: sends after the first; a whole number from 0 to 1000; default `3`
+    #: sends after the first; of a standing instruction for each firing, and 0 by default; a whole number from 0 to 1000; default `3`
     max_retries: int
     #: a reported event that matches acknowledges the instruction
     ack_on: AckRule
+    #: the instruction stays until it is cancelled, and is due each time trigger fires and no acknowledgement followed; default `false`
+    standing: bool
+    #: required if standing is true
+    trigger: Trigger
     #: the same key with the same params returns the first answer again
     idempotency_key: str
 
@@ -2004,6 +2011,7 @@ class ReportEventParams(_ReportEventParamsRequired, total=False):
 class _ReportEventResultRequired(TypedDict):
     #: the ids of the instructions that matched
     acknowledged: List[str]
+    #: whether none was acknowledged
     unmatched: bool
     seq: int
 
@@ -2011,6 +2019,8 @@ class _ReportEventResultRequired(TypedDict):
 class ReportEventResult(_ReportEventResultRequired, total=False):
     """ReportEventResult is the result of report_event."""
 
+    #: the ids of the standing instructions that wait for a dispatch because the event fired their trigger
+    due: List[str]
     #: what the operators of their rules matched
     matched: List[OperatorMatch]
 
@@ -2625,6 +2635,20 @@ class TraceStep(TypedDict):
     prompt_tokens: int
 
 
+class _TriggerRequired(TypedDict):
+    #: the exact type
+    event_type: str
+
+
+class Trigger(_TriggerRequired, total=False):
+    """Trigger selects the reported events that make a standing instruction due. An event that acknowledges it does not."""
+
+    #: as in an acknowledgement rule
+    match: Dict[str, Any]
+    #: a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on
+    path: str
+
+
 class _UnblockRunParamsRequired(TypedDict):
     run_id: str
 
@@ -2846,7 +2870,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["queue_instruction_with_ack"], params: QueueInstructionWithAckParams) -> QueueInstructionWithAckResult:
-        """Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice."""
+        """Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice. A standing one is sent only after its trigger fired, and waits for its trigger again after an acknowledgement or a failure."""
 
     @overload
     async def call(self, method: Literal["dispatch_instructions"], params: Optional[DispatchParams] = None) -> DispatchResult:
@@ -2858,7 +2882,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["report_event"], params: ReportEventParams) -> ReportEventResult:
-        """Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits."""
+        """Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. Then it fires the trigger of every other standing instruction that it fits. A tool call in the session of an attempt is kept in the event log, for audits."""
 
     @overload
     async def call(self, method: Literal["get_failed_instructions"], params: Optional[FailedParams] = None) -> InstructionList:
@@ -2870,7 +2894,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["cancel_instruction"], params: Optional[CancelInstructionParams] = None) -> CancelInstructionResult:
-        """Cancels one instruction, or with all every outstanding instruction of a session."""
+        """Cancels one instruction, or with all every standing or outstanding instruction of a session."""
 
     @overload
     async def call(self, method: Literal["create_task"], params: CreateTaskParams) -> TaskResult:

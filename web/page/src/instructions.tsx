@@ -15,7 +15,7 @@ import { Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { address, get, post } from "./wire.ts";
 
-const states = ["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"] as const;
+const states = ["armed", "queued", "sent", "delivered", "acknowledged", "failed", "cancelled"] as const;
 const fields = ["state", "session"] as const;
 const page = 100;
 
@@ -89,7 +89,7 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
   const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`), ["instructions"], id);
   const i = value.value?.items[0];
   if (!i) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the instruction" />;
-  const outstanding = i.state === "queued" || i.state === "sent";
+  const lives = i.state === "armed" || i.state === "queued" || i.state === "sent";
   return (
     <article class="detail" aria-labelledby="detail-title">
       {fault.value && <Trouble fault={fault.value} again={reload} />}
@@ -113,13 +113,16 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
           <Fact name="Ahead of others">{i.priority && "yes"}</Fact>
           <Fact name="Acknowledged by">{i.acknowledged_by === "event" ? "an event that matched" : i.acknowledged_by}</Fact>
           <Fact name="Acknowledged too late">{i.late_ack_at && <At of={i.late_ack_at} />}</Fact>
+          <Fact name="An event that makes it due">
+            {i.trigger && <code><Text of={[rule(i.trigger), i.trigger.path].filter(Boolean).join(" ")} /></code>}
+          </Fact>
           <Fact name="An event that acknowledges it">
-            {i.ack_on && <code><Text of={i.ack_on.event_type + (i.ack_on.match ? " " + JSON.stringify(i.ack_on.match) : "")} /></code>}
+            {i.ack_on && <code><Text of={rule(i.ack_on)} /></code>}
           </Fact>
         </Facts>
       </section>
       <section class="buttons" aria-label="Actions">
-        {outstanding && (
+        {lives && (
           <Act
             label="Cancel the instruction"
             danger
@@ -158,9 +161,14 @@ export function repeated(i: Instruction) {
   };
 }
 
+/** A rule on one line. */
+function rule(of: { event_type: string; match?: Record<string, unknown> }): string {
+  return of.event_type + (of.match ? " " + JSON.stringify(of.match) : "");
+}
+
 /** The history of an instruction: queued, sent, ended. */
 function Journey({ of: i }: { of: Instruction }): JSX.Element {
-  const end = i.state === "queued" || i.state === "sent" ? "" : i.state;
+  const end = i.state === "armed" || i.state === "queued" || i.state === "sent" ? "" : i.state;
   const endAt = i.acknowledged_at ?? i.failed_at ?? i.cancelled_at;
   return (
     <ol class="journey" aria-label="How it went">

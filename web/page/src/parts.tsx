@@ -13,7 +13,7 @@ import { announce } from "./announce.tsx";
 /** Colour and sign of a state, shown with its word. */
 const tones: Record<string, "wait" | "run" | "good" | "bad" | "idle"> = {
   AWAITING_RESPONSE: "wait", QUEUED: "idle", RUNNING: "run", COMPLETE: "good", ERROR: "bad", CANCELLED: "idle", BLOCKED: "bad",
-  queued: "idle", sent: "run", acknowledged: "good", failed: "bad", cancelled: "idle",
+  armed: "idle", queued: "idle", sent: "run", acknowledged: "good", failed: "bad", cancelled: "idle",
   pending: "idle", running: "run", completed: "good", error: "bad", interrupted: "bad", lost: "bad", awaiting_response: "wait",
   in_progress: "run", blocked: "bad", skipped: "idle", done: "good",
 };
