@@ -74,10 +74,11 @@ func (f *facts) addUnready(r *schema.ReadyItems) {
 	f.add("waiting", longText{waiting, maxText / 2})
 }
 
-// addRuns adds how many items the runs have approved, if there are runs.
+// addRuns adds how many items the runs have approved and how many of these are proven, if there are runs.
 func (f *facts) addRuns(r *schema.PlanRuns) {
 	if r != nil {
 		f.add("approved", r.Approved)
+		f.put("proven", r.Proven)
 		f.add("unapproved", r.Unapproved)
 	}
 }

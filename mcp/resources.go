@@ -162,5 +162,9 @@ func (s *server) readRun(ctx context.Context, id string) (any, *schema.Error) {
 	if fault := s.caller.call(ctx, "list_receipts", object{"run_id": id, "limit": schema.MaxPage}, &receipts); fault != nil {
 		return nil, fault
 	}
-	return object{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}, nil
+	journey := object{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}
+	if receipts.NextCursor != "" {
+		journey["receipts_next_cursor"] = receipts.NextCursor
+	}
+	return journey, nil
 }

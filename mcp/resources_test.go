@@ -37,7 +37,7 @@ func TestResourcesShowTheCurrentState(t *testing.T) {
 		h.plan("tasks.md", clockPlan)
 		h.plan("broken/tasks.md", "nothing here")
 		task := h.taskThatAsks("oak or elm?")
-		run := h.call("init_run", `{"plan":"tasks.md","item_id":"2"}`)["run"].(map[string]any)["run_id"].(string)
+		run := h.call("init_run", `{"plan":"tasks.md","item_id":"2","policy":{"require_checks":["test"]}}`)["run"].(map[string]any)["run_id"].(string)
 		h.call("report_check", `{"run_id":%q,"check":"test","outcome":"red","exit_code":1}`, run)
 		g := h.connect(era, nil)
 
@@ -51,6 +51,7 @@ func TestResourcesShowTheCurrentState(t *testing.T) {
 		require.Equal(t, run, journey.str("run.run_id"))
 		require.Equal(t, "2", journey.str("ledgers.task_ledger.item_id"))
 		require.Equal(t, "red", first(journey, "receipts")["outcome"])
+		require.Equal(t, "refuted", journey.str("run.proof.state"))
 		require.Contains(t, g.wire.String(), `"cacheScope":"private"`)
 	}
 }
