@@ -364,8 +364,6 @@ func contents(path string) (string, error) {
 	return string(raw), err
 }
 
-// HasHooks reports whether waybill has hooks for the host.
-func (h Host) HasHooks() bool { return h.hooks != nil }
 
 // Notes returns what a person must know about the host, or do.
 func (h Host) Notes() []string { return slices.Clone(h.notes) }
