@@ -141,7 +141,7 @@ func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchPara
 		seq, err := tx.Seq()
 		return &schema.DispatchResult{
 			Instructions: entity.All(d.Deliveries, func(d engine.Delivery) schema.Send { return wireSend(d, or(p.Escalate, true)) }),
-			Failed:       entity.All(d.Failed, entity.Instruction), Remaining: d.Remaining, Seq: seq,
+			Failed:       entity.All(d.Failed, entity.Failed), Remaining: d.Remaining, Seq: seq,
 		}, err
 	})
 	if err != nil {

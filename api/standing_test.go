@@ -102,7 +102,7 @@ func TestAnIgnoredStandingInstructionLeavesOneNoticeAFiring(t *testing.T) {
 		h.hears("s", edited)
 		require.Equal(t, 2, h.sent("s")+h.sent("s"))
 		failed := h.call("dispatch_instructions", `{"session_id": "s"}`)
-		failed.has(id, "failed.0.instruction_id", "armed", "failed.0.state")
+		failed.has(id, "failed.0.instruction_id", "armed", "failed.0.state", 2.0, "failed.0.sends")
 		require.Empty(t, failed.at("instructions"))
 		require.Zero(t, h.sent("s"))
 		notices := h.call("list_notices", `{"session_id": "s", "peek": true}`)

@@ -49,6 +49,14 @@ func Instruction(in instruction.Instruction) schema.Instruction {
 	return w
 }
 
+// Failed returns an instruction that has just failed. A standing one is armed again and counts no sends any longer, so its
+// sends are those that failed.
+func Failed(in instruction.Instruction) schema.Instruction {
+	w := Instruction(in)
+	w.Sends = w.SendsMax
+	return w
+}
+
 // Rule returns an acknowledgement rule, or nil if there is none.
 func Rule(r instruction.AckRule) *schema.AckRule {
 	if r.EventType == "" {
