@@ -28,7 +28,7 @@ func startWorker(args []string) (*supervise.Worker, error) {
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Args[0] = os.Args[0]
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = os.Stderr //permit:os.Stderr because a worker logs where its supervisor does
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var pipes [3][2]*os.File
 	for i := range pipes {
