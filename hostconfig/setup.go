@@ -364,6 +364,5 @@ func contents(path string) (string, error) {
 	return string(raw), err
 }
 
-
 // Notes returns what a person must know about the host, or do.
 func (h Host) Notes() []string { return slices.Clone(h.notes) }
