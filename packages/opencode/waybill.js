@@ -677,27 +677,74 @@ var Waybill = class {
   }
 };
 
+// examples/opencode/src/gate.ts
+import { execFile } from "node:child_process";
+var limitMs = 6e5;
+var Gate = class {
+  #directory;
+  #asked = /* @__PURE__ */ new Map();
+  // until the process has gone
+  constructor(directory) {
+    this.#directory = directory;
+  }
+  /**
+   * Returns why a session must go on, or undefined if it may stop. again says whether it was held at its last stop: waybill
+   * holds a stop three times at most. Rejects if waybill cannot be asked.
+   */
+  ask(session, again) {
+    const event = { hook_event_name: "Stop", session_id: session, cwd: this.#directory, stop_hook_active: again };
+    const args = ["hook", "opencode", "--session", `${session}.stop`];
+    return new Promise((resolve, reject) => {
+      const options = { cwd: this.#directory, timeout: limitMs, windowsHide: true };
+      const child = execFile(process.env["WAYBILL_BIN"] || "waybill", args, options, (error, stdout, stderr) => {
+        this.#asked.delete(child);
+        if (error) reject(error);
+        else if (stderr !== "") reject(new Error(stderr.trim()));
+        else resolve(reason(stdout));
+      });
+      this.#asked.set(child, new Promise((gone2) => child.once("close", () => gone2())));
+      child.stdin?.on("error", () => {
+      });
+      child.stdin?.end(JSON.stringify(event));
+      child.unref();
+    });
+  }
+  /** Ends what is asked, and waits until it has gone. */
+  async close() {
+    for (const child of this.#asked.keys()) child.kill();
+    await Promise.all(this.#asked.values());
+  }
+};
+function reason(stdout) {
+  if (stdout.trim() === "") return void 0;
+  const answer = JSON.parse(stdout);
+  return answer.decision === "block" ? answer.reason : void 0;
+}
+
 // examples/opencode/src/handover.ts
+var waiting = "waybill has instructions for this session.";
 var Handover = class {
   #waybill;
-  #wake;
+  #session;
   #trouble;
   #sessions = /* @__PURE__ */ new Map();
   #again = /* @__PURE__ */ new Set();
   // idle again since they were woken
+  #held = /* @__PURE__ */ new Set();
+  // held at their last stop, and no person has said anything since
   #left = /* @__PURE__ */ new Map();
   // handed out by waybill, and not yet carried by a turn
   #toldOfWork = false;
   // whether this OpenCode says when a session works, as newer ones do
-  /** wake gives a session a prompt, and rejects if OpenCode does not take it. */
-  constructor(waybill, wake, trouble) {
+  constructor(waybill, session, trouble) {
     this.#waybill = waybill;
-    this.#wake = wake;
+    this.#session = session;
     this.#trouble = trouble;
     waybill.on("instruction/available", ({ session_id }) => void this.#offer(session_id));
   }
   /** Does one dispatch pass for a session whose turn begins, and returns the texts that the turn carries. */
   async turn(session) {
+    if (this.#sessions.get(session) !== "woken") this.#held.delete(session);
     this.#sessions.set(session, "busy");
     const left = this.#left.get(session) ?? [];
     const texts = [...left, ...await this.#pass(session)];
@@ -722,6 +769,7 @@ var Handover = class {
         break;
       case "session.deleted":
         this.#sessions.delete(event.properties.info.id);
+        this.#held.delete(event.properties.info.id);
         break;
     }
   }
@@ -739,10 +787,12 @@ var Handover = class {
       const waits = await this.#waits(id);
       if (waits === "failure") this.#left.set(id, await this.#pass(id));
       const wakes = waits === "text" || (this.#left.get(id)?.length ?? 0) > 0;
-      if (!wakes || this.#sessions.get(id) !== "idle") return;
+      const text = wakes ? waiting : await this.#session.gate(id, this.#held.has(id));
+      if (text === void 0 || this.#sessions.get(id) !== "idle") return;
+      if (!wakes) this.#held.add(id);
       this.#sessions.set(id, "woken");
       this.#again.delete(id);
-      await this.#wake(id);
+      await this.#session.wake(id, text);
     } catch (error) {
       if (this.#sessions.get(id) === "woken") this.#sessions.set(id, "idle");
       this.#trouble(`instructions for ${id}: ${error}`);
@@ -793,9 +843,16 @@ var WaybillPlugin = async ({ client, directory }) => {
   });
   const quietly = (what) => what.catch((error) => log("error", String(error))).then(() => {
   });
-  const handover = new Handover(waybill, async (session) => {
-    const parts = [{ type: "text", text: "waybill has instructions for this session.", synthetic: true }];
-    await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
+  const gate = new Gate(directory);
+  const handover = new Handover(waybill, {
+    gate: async (session, again) => {
+      const { data } = await client.session.get({ path: { id: session }, throwOnError: true });
+      return data.parentID === void 0 ? gate.ask(session, again) : void 0;
+    },
+    wake: async (session, text) => {
+      const parts = [{ type: "text", text, synthetic: true }];
+      await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
+    }
   }, (trouble) => log("error", trouble));
   waybill.on("exited", ({ code, signal, stderr }) => log("error", `waybill has gone (${signal ?? code}) ${stderr}`));
   await quietly(waybill.start().then((hello) => log("info", `waybill ${hello.server_info.version} runs`)));
@@ -813,7 +870,9 @@ var WaybillPlugin = async ({ client, directory }) => {
       const failed = toolFailed(event);
       if (failed) await quietly(waybill.call("report_event", failed));
     },
-    dispose: () => waybill.close()
+    dispose: async () => {
+      await Promise.all([gate.close(), waybill.close()]);
+    }
   };
 };
 export {

@@ -69,7 +69,7 @@ const holds = 3
 
 // Hosts returns the hosts in the order of the documentation.
 func Hosts() []Host {
-	return []Host{claudeCode(), codex(), gemini(), qwen(), copilot(), cursor(), vsCode()}
+	return []Host{claudeCode(), codex(), gemini(), qwen(), copilot(), cursor(), vsCode(), openCode()}
 }
 
 // Names returns the names of the hosts.

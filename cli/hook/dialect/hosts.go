@@ -122,3 +122,11 @@ func vsCode() Host {
 	h.write = vsCodeAnswer
 	return h
 }
+
+// openCode has plugins instead of hooks. The plugin of examples/opencode asks at a stop, and hands instructions over by itself.
+func openCode() Host {
+	h := claudeCode()
+	h.Name, h.Version, h.Questions = "opencode", "1.18.33", nil
+	h.Events = []Event{{Name: "Stop", Kind: Stop, Timeout: long}}
+	return h
+}

@@ -2,6 +2,7 @@
 
 import type { Plugin } from "@opencode-ai/plugin";
 import { Waybill } from "waybill-client";
+import { Gate } from "./gate.js";
 import { Handover } from "./handover.js";
 import { toolFailed, toolRan } from "./reports.js";
 
@@ -17,9 +18,16 @@ export const WaybillPlugin: Plugin = async ({ client, directory }) => {
   // An agent works on, whatever becomes of waybill.
   const quietly = (what: Promise<unknown>) => what.catch((error: unknown) => log("error", String(error))).then(() => {});
 
-  const handover = new Handover(waybill, async (session) => {
-    const parts = [{ type: "text" as const, text: "waybill has instructions for this session.", synthetic: true }];
-    await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
+  const gate = new Gate(directory);
+  const handover = new Handover(waybill, {
+    gate: async (session, again) => {
+      const { data } = await client.session.get({ path: { id: session }, throwOnError: true });
+      return data.parentID === undefined ? gate.ask(session, again) : undefined; // the work is that of the parent
+    },
+    wake: async (session, text) => {
+      const parts = [{ type: "text" as const, text, synthetic: true }];
+      await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
+    },
   }, (trouble) => log("error", trouble));
   waybill.on("exited", ({ code, signal, stderr }) => log("error", `waybill has gone (${signal ?? code}) ${stderr}`));
   await quietly(waybill.start().then((hello) => log("info", `waybill ${hello.server_info.version} runs`)));
@@ -38,6 +46,8 @@ export const WaybillPlugin: Plugin = async ({ client, directory }) => {
       const failed = toolFailed(event);
       if (failed) await quietly(waybill.call("report_event", failed));
     },
-    dispose: () => waybill.close(),
+    dispose: async () => {
+      await Promise.all([gate.close(), waybill.close()]);
+    },
   };
 };

@@ -22,14 +22,18 @@ export class Host {
   takes = (): boolean => true;
   /** Whether a session is called idle once more when its prompt is taken, before the turn begins. */
   repeats = false;
+  /** What OpenCode says of a session. */
+  session: { parentID?: string } = {};
   hooks!: Hooks;
   /** Another host of the same workspace, which queues instructions. */
   readonly other: Waybill;
   readonly #server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += chunk)).on("end", () => {
-      const status = this.#serve(request.url ?? "", JSON.parse(body));
-      response.writeHead(status, { "content-type": "application/json" }).end(status === 200 ? "true" : status === 204 ? undefined : "{}");
+      const url = request.url ?? "";
+      const status = request.method === "GET" ? 200 : this.#serve(url, JSON.parse(body));
+      const text = request.method === "GET" ? JSON.stringify({ id: "ses_1", ...this.session }) : status === 200 ? "true" : status === 204 ? undefined : "{}";
+      response.writeHead(status, { "content-type": "application/json" }).end(text);
       this.#changed();
     });
   });
