@@ -30,7 +30,7 @@ import (
 const npm = "testdata/npm"
 
 // patience bounds every wait. No test passes or fails by how fast a host is.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // binaries is the folder for the program, for as long as the tests run.
 var binaries string

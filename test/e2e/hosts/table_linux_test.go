@@ -25,8 +25,12 @@ type host struct {
 	worker    []string                               // the arguments of docs/work.md, which take the prompt from standard input
 	shell     func(string) fakemodel.Call            // a call of its tool for shell commands
 	write     func(file, text string) fakemodel.Call // a call that writes a file, which the worker may do
+	install   [][]string                             // the arguments by which it installs waybill from the folder packages, if it can
 	hidden    bool                                   // whether tools of servers must be searched for first
 }
+
+// packages stands for the folder with the packages, of which hosts want the absolute path.
+const packages = "PACKAGES"
 
 // hosts are the rows of the table.
 var hosts = []host{
@@ -41,9 +45,12 @@ var hosts = []host{
 		},
 		configure: func(*place) {},
 		prompt: func(text string) []string {
-			return []string{"-p", text, "--allowedTools", "mcp__waybill__*", "Bash"}
+			return []string{"-p", text, "--allowedTools", "mcp__waybill__*", "mcp__plugin_waybill_waybill__*", "Bash"}
 		},
 		worker: []string{"-p", "--permission-mode", "acceptEdits"},
+		install: [][]string{
+			{"plugin", "validate", packages + "/waybill"}, {"plugin", "marketplace", "add", packages}, {"plugin", "install", "waybill@waybill"},
+		},
 		shell: func(command string) fakemodel.Call {
 			return fakemodel.Call{Tool: "Bash", Args: map[string]any{"command": command, "description": "A step"}}
 		},
@@ -73,7 +80,7 @@ trust_level = "trusted"
 `)
 		},
 		prompt: func(text string) []string {
-			return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", text}
+			return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", text}
 		},
 		worker: []string{"exec", "--sandbox", "workspace-write", "-"},
 		shell: func(command string) fakemodel.Call {
@@ -121,8 +128,9 @@ trust_level = "trusted"
 				"model":    map[string]any{"name": "gemini-2.5-pro"}, // the default asks another model which model to take
 			})
 		},
-		prompt: func(text string) []string { return []string{"--yolo", "-p", text} },
-		worker: []string{"--approval-mode", "auto_edit"},
+		prompt:  func(text string) []string { return []string{"--yolo", "-p", text} },
+		worker:  []string{"--approval-mode", "auto_edit"},
+		install: [][]string{{"extensions", "install", packages + "/gemini", "--consent"}},
 		shell: func(command string) fakemodel.Call {
 			return fakemodel.Call{Tool: "run_shell_command", Args: map[string]any{"command": command}}
 		},
