@@ -45,7 +45,7 @@ type AckRule struct {
 type Trigger struct {
 	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
 	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"as in an acknowledgement rule"`
-	Path      string                    `json:"path,omitzero" doc:"a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on"`
+	Path      string                    `json:"path,omitzero" doc:"a pattern for the file that the event names, as in tool_input.file_path: *.go, docs/*.md. Without a slash at its beginning it also fits the end of a path, from any folder on"`
 }
 
 // Send is one send of an instruction.

@@ -2645,7 +2645,7 @@ class Trigger(_TriggerRequired, total=False):
 
     #: as in an acknowledgement rule
     match: Dict[str, Any]
-    #: a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on
+    #: a pattern for the file that the event names, as in tool_input.file_path: *.go, docs/*.md. Without a slash at its beginning it also fits the end of a path, from any folder on
     path: str
 
 

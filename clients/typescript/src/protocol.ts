@@ -2155,7 +2155,7 @@ export interface Trigger {
   event_type: string;
   /** as in an acknowledgement rule */
   match?: Record<string, unknown>;
-  /** a pattern for the file that the event names, as in tool_input.file_path: *.go, src/**/*.ts. Without a slash at its beginning it also fits the end of a path, from any folder on */
+  /** a pattern for the file that the event names, as in tool_input.file_path: *.go, docs/*.md. Without a slash at its beginning it also fits the end of a path, from any folder on */
   path?: string;
 }
 
