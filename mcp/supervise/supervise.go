@@ -122,7 +122,9 @@ func (s *supervisor) serve(ctx context.Context) (exitCode int, err error) {
 			return 1, ErrDied
 		}
 		if len(deaths) > 1 && time.Since(deaths[len(deaths)-2]) < deathTime {
+			s.turn.Unlock() // without a worker, the lines of the host wait all the same
 			pause(ctx, retryAfter)
+			s.turn.Lock()
 		}
 	}
 }
@@ -224,6 +226,11 @@ func (s *supervisor) recover(unread int) {
 
 // toHost writes a line to the host. Only one goroutine calls it at a time: passOutput, or serve between two workers.
 func (s *supervisor) toHost(line []byte) bool {
+	select {
+	case <-s.hostGone: // a write might never end
+		return false
+	default:
+	}
 	_, err := s.o.Out.Write(line)
 	if err != nil {
 		s.loseHost()

@@ -191,6 +191,8 @@ func TestRequestThatKillsTwoWorkersIsNotSentToAThird(t *testing.T) {
 		w = <-s.workers
 		w.hears("state")
 		require.NoError(t, s.in.Close())
+		_, err := w.in.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
 		w.exit(0, "")
 		require.NoError(t, <-s.exit)
 	})
@@ -232,6 +234,20 @@ func TestWorkersThatDieAgainAndAgainEndTheConversation(t *testing.T) {
 	})
 }
 
+// A worker leaves a host that reads nothing, and nothing may then wait for that host.
+func TestHostThatReadsNothingEndsTheConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		w := <-s.workers
+		s.says(request(1, "change_it", ``))
+		w.hears("change_it")
+		w.says(`{"jsonrpc":"2.0","method":"notifications/x"}`) // is never read
+		w.exit(0, "")
+		require.NoError(t, <-s.exit)
+		require.Zero(t, s.code)
+	})
+}
+
 // A line that is too long to be looked at is the worker's to refuse.
 func TestLongLinePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -243,6 +259,8 @@ func TestLongLinePasses(t *testing.T) {
 		go s.says(request(1, "a", ``))
 		w.hears(`"id":1`)
 		require.NoError(t, s.in.Close())
+		_, err := w.in.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
 		w.exit(0, "")
 		s.hears(`"id":1,"error":`)
 		require.NoError(t, <-s.exit)
