@@ -20,28 +20,12 @@ import (
 // A project is a workspace in which a host runs the hooks of waybill.
 type project struct {
 	world
-	t   *testing.T
-	env []string // what the test sets beyond the world
+	t *testing.T
 }
 
 func newProject(t *testing.T) *project {
 	t.Helper()
 	return &project{world: newWorld(t), t: t}
-}
-
-// settings returns hooks in the form of the settings of Claude Code.
-func (p *project) settings() []byte {
-	p.t.Helper()
-	self, err := os.Executable()
-	require.NoError(p.t, err)
-	command := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "'" + self + "' hook claude-code", "timeout": 60}}}}
-	hooks := map[string]any{}
-	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"} {
-		hooks[event] = command
-	}
-	text, err := json.Marshal(map[string]any{"hooks": hooks})
-	require.NoError(p.t, err)
-	return text
 }
 
 // hook runs the real program for an event of Claude Code, in another folder than the project.

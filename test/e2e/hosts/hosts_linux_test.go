@@ -325,8 +325,11 @@ func isKilled(t *testing.T, h host) cells {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with the host, which is killed at the latest when its context ends
+	ended := make(chan struct{})
+	go func() { // ends with the host, which is killed at the latest when its context ends
+		_ = cmd.Wait() // a host that is killed fails
+		close(ended)
+	}()
 	select {
 	case <-held:
 	case <-ended:
