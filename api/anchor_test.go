@@ -208,3 +208,32 @@ func TestAnAnchorPutsTheOwnWorkFirst(t *testing.T) {
 	require.Equal(t, 2, strings.Count(text, "leave it alone"), text)
 	require.NotContains(t, text, "Next: in run_")
 }
+
+// Whoever claims over MCP binds no session, so an unbound task may be the agent's own.
+func TestAnAnchorLetsAnAgentGoOnWithTheTaskThatItClaimedWithoutASession(t *testing.T) {
+	h := clockHost(t, setup{})
+	task := h.create(`"run_id": %q, "role": "worker"`, h.start("1", "").str("run.run_id"))
+	h.claim("w")
+	text := h.call("compile_anchor", `{"session_id": "ses_1"}`).str("text")
+	require.NotContains(t, text, "leave it alone")
+	require.Contains(t, text, ", "+task+": ")
+	require.Contains(t, text, "\n  running; go on if you claimed it\n")
+	require.Contains(t, text, "\nNext: if you claimed "+task+" or another running task, go on with it; get_task returns its prompt. Otherwise, ")
+	require.NotContains(t, text, "Otherwise, in run_", "the run is not free")
+}
+
+// An anchor has room for 50 tasks. That of a live run counts all the same, however old it is.
+func TestAnAnchorDoesNotOfferARunWhoseTaskIsOlderThanFiftyOthers(t *testing.T) {
+	h := clockHost(t, setup{})
+	h.create(`"run_id": %q, "role": "worker"`, h.start("1", "").str("run.run_id"))
+	h.bind(h.claim("w"), "ses_0")
+	for i := range 52 {
+		h.create("")
+		h.bind(h.claim("w"), fmt.Sprint("ses_", 100+i))
+	}
+	anchor := h.call("compile_anchor", `{"session_id": "ses_1"}`)
+	require.NotContains(t, anchor.str("text"), "do the task")
+	require.Contains(t, anchor.str("text"), `item "1" of "tasks.md", tsk_`)
+	shown := strings.Count(anchor.str("text"), "leave it alone")
+	require.Contains(t, anchor.str("text"), fmt.Sprintf("- %d more runs or tasks at work: ", 53-shown))
+}

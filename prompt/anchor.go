@@ -37,16 +37,26 @@ type AnchorInput struct {
 // AnchorWork is a live run, or a running task without a run.
 type AnchorWork struct {
 	RunID, Plan, ItemID string
-	TaskID              string // "" for a run without a running task
+	TaskID              string // the task that Holder speaks of, or ""
 	Title               string
 	Next                string // a sentence that says what to do next
 	Role                string // the role of the next prompt, or ""
-	Held                bool   // another session works on it
+	Holder              AnchorHolder
 	Blocked             string // why only a person can continue it, or ""
 	Green               []AnchorReceipt
 	Due                 []string // checks that must run
 	Unreadable          string   // why the plan cannot be read, or ""
 }
+
+// An AnchorHolder says who works on something, other than the session itself.
+type AnchorHolder int
+
+// The holders.
+const (
+	NoHolder      AnchorHolder = iota // the session works on it, or it is free
+	OtherSession                      // another session runs the task
+	UnboundWorker                     // the task runs, and no session is bound to its attempt
+)
 
 // AnchorReceipt is the green receipt of a check.
 type AnchorReceipt struct{ Check, ID string }
@@ -163,10 +173,27 @@ func (in *AnchorInput) render(level, proofs int) Anchor {
 	return a
 }
 
-// next says what the agent does first. It is in every anchor.
+// next says what the agent does first. It is in every anchor. A task without a session may be the agent's own, so its id
+// comes before everything else that could be done.
 func (in *AnchorInput) next(w *anchorWriter) string {
 	for i := range in.Work {
-		if work := &in.Work[i]; !work.Held && work.Blocked == "" {
+		work := &in.Work[i]
+		switch {
+		case work.Blocked != "" || work.Holder == OtherSession:
+			continue
+		case work.Holder == UnboundWorker:
+			return fmt.Sprintf("if you claimed %s or another running task, go on with it; get_task returns its prompt. Otherwise, %s",
+				work.TaskID, in.free(w))
+		}
+		return w.nextOf(work)
+	}
+	return in.free(w)
+}
+
+// free says what an agent does that has no task.
+func (in *AnchorInput) free(w *anchorWriter) string {
+	for i := range in.Work {
+		if work := &in.Work[i]; work.Holder == NoHolder && work.Blocked == "" {
 			return w.nextOf(work)
 		}
 	}
@@ -203,10 +230,12 @@ func (in *AnchorInput) writeWork(w *anchorWriter) {
 	for _, work := range in.Work[:min(len(in.Work), w.list)] {
 		w.entry("- ", w.subject(&work))
 		switch {
-		case work.Held:
+		case work.Holder == OtherSession:
 			w.line("  another session works on it; leave it alone")
 		case work.Blocked != "":
 			w.entry("  blocked, a person decides: ", w.cut(work.Blocked))
+		case work.Holder == UnboundWorker:
+			w.line("  running; go on if you claimed it")
 		default:
 			w.entry("  next: ", work.Next)
 		}

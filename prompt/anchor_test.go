@@ -26,7 +26,7 @@ func anchorOf() prompt.AnchorInput {
 			},
 			{TaskID: "tsk_9", Title: "Count the\nfarmers", Next: "go on with the task"},
 			{RunID: "run_5", Plan: "plans/rain/tasks.md", ItemID: "2.4", Title: "Siren", Next: "stop, and let a person decide", Blocked: "review_rejections"},
-			{RunID: "run_8", Plan: "plans/snow.md", ItemID: "T1", Next: "do the task", Role: "worker", Held: true, Unreadable: "missing"},
+			{RunID: "run_8", Plan: "plans/snow.md", ItemID: "T1", Next: "do the task", Role: "worker", Holder: prompt.OtherSession, Unreadable: "missing"},
 		},
 		Plans: []prompt.AnchorPlan{{
 			Path: "plans/rain/tasks.md", Done: 8, Total: 12, Ready: []string{"2.2", "2.3", "3", "4", "5", "6"},
@@ -49,10 +49,13 @@ func TestAnchorsReadAsTheGoldenFilesSay(t *testing.T) {
 	told := prompt.AnchorInput{MaxTokens: anchorTokens, Instructions: anchorOf().Instructions}
 	blocked := prompt.AnchorInput{MaxTokens: anchorTokens, Work: anchorOf().Work[2:3], Unreadable: []string{"run_2"}}
 	held := prompt.AnchorInput{MaxTokens: anchorTokens, Work: anchorOf().Work[3:]}
+	unbound := anchorOf()
+	unbound.Work = unbound.Work[:2]
+	unbound.Work[0].Holder, unbound.Work[1].Holder = prompt.UnboundWorker, prompt.UnboundWorker
 	small := anchorOf()
 	small.MaxTokens = 400
 	for name, in := range map[string]prompt.AnchorInput{
-		"everything": anchorOf(), "next-item": idle, "questions": waiting, "instructions": told, "blocked": blocked, "held": held,
+		"everything": anchorOf(), "next-item": idle, "questions": waiting, "instructions": told, "blocked": blocked, "held": held, "unbound": unbound,
 		"large": largeAnchor(60), "small": small, "nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,6 +151,7 @@ func sectionsOfAnchor(text string) map[string]string {
 func TestAnAnchorKeepsItsLimitForEveryTokenizer(t *testing.T) {
 	for _, n := range []int{1, 3, 60} {
 		in := largeAnchor(n)
+		in.Work = append([]prompt.AnchorWork{{TaskID: "tsk_own", Title: "rain", Holder: prompt.UnboundWorker}}, in.Work...)
 		in.Count = func(text string) int { return len(text) / 2 }
 		a := prompt.CompileAnchor(in)
 		require.LessOrEqual(t, a.Tokens, anchorTokens)

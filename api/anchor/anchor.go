@@ -27,13 +27,16 @@ const most = 50
 // Collect returns the facts for a session, its own work first. A plan is being worked on if it has a live run, or if it has
 // the newest run of all and work is left.
 func Collect(ctx context.Context, e *engine.Engine, session string) (in prompt.AnchorInput, err error) {
-	c := collector{engine: e, session: session, in: &in, workers: map[string][]task.Task{}}
+	c := collector{engine: e, session: session, in: &in, tasks: map[string][]task.Task{}}
 	var runs []run.Run
 	err = e.View(ctx, func(tx store.Tx) (err error) {
 		if runs, err = c.liveRuns(tx); err != nil {
 			return err
 		}
-		if err = c.tasks(tx); err != nil {
+		if err = c.runningTasks(tx, runs); err != nil {
+			return err
+		}
+		if err = c.questions(tx); err != nil {
 			return err
 		}
 		return c.instructions(tx)
@@ -53,8 +56,7 @@ type collector struct {
 	session string
 	in      *prompt.AnchorInput
 	newest  run.Run                // the newest run of all
-	own     string                 // the id of the task that runs in the session, or ""
-	workers map[string][]task.Task // the running tasks, by run
+	tasks   map[string][]task.Task // the running tasks, by run
 }
 
 // liveRuns returns the runs that are running or blocked, the newest first, and counts those beyond the bound.
@@ -81,23 +83,47 @@ func (c *collector) liveRuns(tx store.Tx) (live []run.Run, err error) {
 	return live, nil
 }
 
-// tasks collects the tasks that run or ask.
-func (c *collector) tasks(tx store.Tx) error {
-	if a, ok, err := tx.AttemptOf(c.session); err != nil || ok {
+// runningTasks collects the running tasks of the live runs, and those without a run up to the bound.
+func (c *collector) runningTasks(tx store.Tx, runs []run.Run) error {
+	seen := map[string]bool{}
+	for _, r := range runs {
+		found, err := tx.Tasks(store.TaskQuery{Status: task.StatusRunning, RunID: r.ID, Limit: most})
 		if err != nil {
 			return err
 		}
-		if !a.Finished() {
-			c.own = a.TaskID
+		c.tasks[r.ID] = found
+		for _, t := range found {
+			seen[t.ID] = true
 		}
 	}
-	running, err := tx.Tasks(store.TaskQuery{Status: task.StatusRunning, Newest: true, Limit: most})
+	newest, err := tx.Tasks(store.TaskQuery{Status: task.StatusRunning, Newest: true, Limit: most})
 	if err != nil {
 		return err
 	}
-	for _, t := range running {
-		c.workers[t.Spec.RunID] = append(c.workers[t.Spec.RunID], t)
+	for _, t := range newest {
+		seen[t.ID] = true
+		if t.Spec.RunID == "" {
+			c.tasks[""] = append(c.tasks[""], t)
+		}
 	}
+	counts, err := tx.TaskCounts()
+	c.in.MoreWork += counts[task.StatusRunning] - len(seen)
+	return err
+}
+
+// holder returns who works on a running task, other than the session.
+func (c *collector) holder(t task.Task) prompt.AnchorHolder {
+	switch t.Current.Session() {
+	case "":
+		return prompt.UnboundWorker
+	case c.session:
+		return prompt.NoHolder
+	}
+	return prompt.OtherSession
+}
+
+// questions collects the tasks that wait for a person's answer.
+func (c *collector) questions(tx store.Tx) error {
 	asking := store.TaskQuery{Status: task.StatusAwaiting, Limit: most}
 	waiting, err := tx.Tasks(asking)
 	if err != nil {
@@ -108,7 +134,6 @@ func (c *collector) tasks(tx store.Tx) error {
 	}
 	counts, err := tx.TaskCounts()
 	c.in.MoreQuestions = counts[task.StatusAwaiting] - len(waiting)
-	c.in.MoreWork += counts[task.StatusRunning] - len(running)
 	return err
 }
 
@@ -151,12 +176,12 @@ func (c *collector) work(ctx context.Context, runs []run.Run) (read []run.Run, e
 		read = append(read, r)
 		c.in.Work = append(c.in.Work, w)
 	}
-	for _, t := range c.workers[""] {
+	for _, t := range c.tasks[""] {
 		c.in.Work = append(c.in.Work, prompt.AnchorWork{
-			TaskID: t.ID, Title: cmp.Or(t.Spec.Description, t.Spec.Prompt), Next: "go on with the task", Held: t.ID != c.own,
+			TaskID: t.ID, Title: cmp.Or(t.Spec.Description, t.Spec.Prompt), Next: "go on with the task", Holder: c.holder(t),
 		})
 	}
-	slices.SortStableFunc(c.in.Work, func(a, b prompt.AnchorWork) int { return cmp.Compare(c.rank(a), c.rank(b)) })
+	slices.SortStableFunc(c.in.Work, func(a, b prompt.AnchorWork) int { return cmp.Compare(rank(a), rank(b)) })
 	return read, nil
 }
 
@@ -167,17 +192,19 @@ func damaged(err error) bool {
 	return fact || ok && fault.Kind == store.Corrupt
 }
 
-// rank orders the work: that of the session, that of no session, blocked work, that of other sessions.
-func (c *collector) rank(w prompt.AnchorWork) int {
+// rank orders the work: that of the session, that of no session, free work, blocked work, that of other sessions.
+func rank(w prompt.AnchorWork) int {
 	switch {
-	case w.TaskID != "" && w.TaskID == c.own:
-		return 0
-	case w.Held:
-		return 3
+	case w.Holder == prompt.OtherSession:
+		return 4
 	case w.Blocked != "":
-		return 2
+		return 3
+	case w.Holder == prompt.UnboundWorker:
+		return 1
+	case w.TaskID != "":
+		return 0
 	}
-	return 1
+	return 2
 }
 
 // run returns a live run as work.
@@ -204,9 +231,9 @@ func (c *collector) run(ctx context.Context, r run.Run) (w prompt.AnchorWork, er
 	if view.Gone != nil {
 		w.Blocked = "its item is no longer in the plan"
 	}
-	for _, t := range c.workers[r.ID] {
-		if w.TaskID, w.Held = t.ID, t.ID != c.own; !w.Held {
-			break
+	for i, t := range c.tasks[r.ID] {
+		if holder := c.holder(t); i == 0 || holder == prompt.NoHolder {
+			w.TaskID, w.Holder = t.ID, holder
 		}
 	}
 	return w, c.engine.View(ctx, func(tx store.Tx) (err error) {
