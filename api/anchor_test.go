@@ -237,3 +237,28 @@ func TestAnAnchorDoesNotOfferARunWhoseTaskIsOlderThanFiftyOthers(t *testing.T) {
 	shown := strings.Count(anchor.str("text"), "leave it alone")
 	require.Contains(t, anchor.str("text"), fmt.Sprintf("- %d more runs or tasks at work: ", 53-shown))
 }
+
+// finish_attempt with awaiting_response leaves the run as it is, but nobody can do its task before the answer.
+func TestAnAnchorOffersNoRunWhoseTaskWaitsForAnAnswer(t *testing.T) {
+	h := clockHost(t, setup{})
+	run := h.start("1", "").str("run.run_id")
+	task := h.create(`"run_id": %q, "role": "worker"`, run)
+	h.finish(h.claim("w"), `"status": "awaiting_response", "question": "Which face?"`)
+	text := h.call("compile_anchor", `{"session_id": "ses_1"}`).str("text")
+	require.NotContains(t, text, "\nNext: in "+run)
+	require.NotContains(t, text, "do the task")
+	require.Contains(t, text, ", "+task+": ")
+	require.Contains(t, text, "\n  waits for the answer to "+task+"\n")
+}
+
+// Whoever claims the retry does the task, so nobody else may begin it.
+func TestAnAnchorOffersNoRunWhoseTaskIsQueuedForARetry(t *testing.T) {
+	h := clockHost(t, setup{})
+	run := h.start("1", "").str("run.run_id")
+	task := h.create(`"run_id": %q, "role": "worker"`, run)
+	h.finish(h.claim("w"), `"status": "error", "error": {"message": "429"}, "next_model": {"provider_id": "acme", "model_id": "large"}`).has("QUEUED", "task.status")
+	text := h.call("compile_anchor", `{"session_id": "ses_1"}`).str("text")
+	require.NotContains(t, text, "\nNext: in "+run)
+	require.NotContains(t, text, "do the task")
+	require.Contains(t, text, "\n  waits in the queue; claim_task hands out "+task+" when it is due\n")
+}

@@ -48,14 +48,16 @@ type AnchorWork struct {
 	Unreadable          string   // why the plan cannot be read, or ""
 }
 
-// An AnchorHolder says who works on something, other than the session itself.
+// An AnchorHolder says why the session does not simply go on with something.
 type AnchorHolder int
 
-// The holders.
+// The holders. Of several tasks of a run, the one with the smallest holder counts.
 const (
 	NoHolder      AnchorHolder = iota // the session works on it, or it is free
-	OtherSession                      // another session runs the task
 	UnboundWorker                     // the task runs, and no session is bound to its attempt
+	OtherSession                      // another session runs the task
+	AskedPerson                       // the task waits for a person's answer
+	TaskQueue                         // the task waits for a worker that claims it
 )
 
 // AnchorReceipt is the green receipt of a check.
@@ -179,13 +181,13 @@ func (in *AnchorInput) next(w *anchorWriter) string {
 	for i := range in.Work {
 		work := &in.Work[i]
 		switch {
-		case work.Blocked != "" || work.Holder == OtherSession:
-			continue
+		case work.Blocked != "":
+		case work.Holder == NoHolder:
+			return w.nextOf(work)
 		case work.Holder == UnboundWorker:
 			return fmt.Sprintf("if you claimed %s or another running task, go on with it; get_task returns its prompt. Otherwise, %s",
 				work.TaskID, in.free(w))
 		}
-		return w.nextOf(work)
 	}
 	return in.free(w)
 }
@@ -200,6 +202,11 @@ func (in *AnchorInput) free(w *anchorWriter) string {
 	for i := range in.Plans {
 		if p := &in.Plans[i]; len(p.Ready) > 0 {
 			return fmt.Sprintf("begin item %s of %s; init_run starts its run.", w.quote(p.Ready[0]), w.quote(p.Path))
+		}
+	}
+	for _, work := range in.Work {
+		if work.Holder == TaskQueue {
+			return "claim a task from the queue; claim_task returns its prompt."
 		}
 	}
 	switch {
@@ -236,6 +243,10 @@ func (in *AnchorInput) writeWork(w *anchorWriter) {
 			w.entry("  blocked, a person decides: ", w.cut(work.Blocked))
 		case work.Holder == UnboundWorker:
 			w.line("  running; go on if you claimed it")
+		case work.Holder == AskedPerson:
+			w.line("  waits for the answer to " + work.TaskID)
+		case work.Holder == TaskQueue:
+			w.line("  waits in the queue; claim_task hands out " + work.TaskID + " when it is due")
 		default:
 			w.entry("  next: ", work.Next)
 		}

@@ -52,10 +52,13 @@ func TestAnchorsReadAsTheGoldenFilesSay(t *testing.T) {
 	unbound := anchorOf()
 	unbound.Work = unbound.Work[:2]
 	unbound.Work[0].Holder, unbound.Work[1].Holder = prompt.UnboundWorker, prompt.UnboundWorker
+	queued := anchorOf()
+	queued.Work, queued.Plans = queued.Work[:2], nil
+	queued.Work[0].Holder, queued.Work[1].Holder = prompt.AskedPerson, prompt.TaskQueue
 	small := anchorOf()
 	small.MaxTokens = 400
 	for name, in := range map[string]prompt.AnchorInput{
-		"everything": anchorOf(), "next-item": idle, "questions": waiting, "instructions": told, "blocked": blocked, "held": held, "unbound": unbound,
+		"everything": anchorOf(), "next-item": idle, "questions": waiting, "instructions": told, "blocked": blocked, "held": held, "unbound": unbound, "queued": queued,
 		"large": largeAnchor(60), "small": small, "nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {

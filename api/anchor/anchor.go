@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"waybill/api/entity"
@@ -33,7 +34,7 @@ func Collect(ctx context.Context, e *engine.Engine, session string) (in prompt.A
 		if runs, err = c.liveRuns(tx); err != nil {
 			return err
 		}
-		if err = c.runningTasks(tx, runs); err != nil {
+		if err = c.liveTasks(tx, runs); err != nil {
 			return err
 		}
 		if err = c.questions(tx); err != nil {
@@ -56,7 +57,7 @@ type collector struct {
 	session string
 	in      *prompt.AnchorInput
 	newest  run.Run                // the newest run of all
-	tasks   map[string][]task.Task // the running tasks, by run
+	tasks   map[string][]task.Task // the live tasks of each live run, and the running ones of no run
 }
 
 // liveRuns returns the runs that are running or blocked, the newest first, and counts those beyond the bound.
@@ -83,17 +84,19 @@ func (c *collector) liveRuns(tx store.Tx) (live []run.Run, err error) {
 	return live, nil
 }
 
-// runningTasks collects the running tasks of the live runs, and those without a run up to the bound.
-func (c *collector) runningTasks(tx store.Tx, runs []run.Run) error {
-	seen := map[string]bool{}
+// liveTasks collects the tasks of the live runs, and the running ones without a run up to the bound.
+func (c *collector) liveTasks(tx store.Tx, runs []run.Run) error {
+	seen := map[string]bool{} // the running ones
 	for _, r := range runs {
-		found, err := tx.Tasks(store.TaskQuery{Status: task.StatusRunning, RunID: r.ID, Limit: most})
+		found, err := tx.Tasks(store.TaskQuery{Live: true, RunID: r.ID, Limit: most})
 		if err != nil {
 			return err
 		}
 		c.tasks[r.ID] = found
 		for _, t := range found {
-			seen[t.ID] = true
+			if t.Status() == task.StatusRunning {
+				seen[t.ID] = true
+			}
 		}
 	}
 	newest, err := tx.Tasks(store.TaskQuery{Status: task.StatusRunning, Newest: true, Limit: most})
@@ -111,12 +114,16 @@ func (c *collector) runningTasks(tx store.Tx, runs []run.Run) error {
 	return err
 }
 
-// holder returns who works on a running task, other than the session.
+// holder returns why the session does not simply go on with a live task.
 func (c *collector) holder(t task.Task) prompt.AnchorHolder {
-	switch t.Current.Session() {
-	case "":
+	switch {
+	case t.Status() == task.StatusAwaiting:
+		return prompt.AskedPerson
+	case t.Status() == task.StatusQueued:
+		return prompt.TaskQueue
+	case t.Current.Session() == "":
 		return prompt.UnboundWorker
-	case c.session:
+	case t.Current.Session() == c.session:
 		return prompt.NoHolder
 	}
 	return prompt.OtherSession
@@ -192,19 +199,28 @@ func damaged(err error) bool {
 	return fact || ok && fault.Kind == store.Corrupt
 }
 
-// rank orders the work: that of the session, that of no session, free work, blocked work, that of other sessions.
+// rank orders the work: that of the session, that of no session, free work, queued work, blocked work, work that waits
+// for an answer, that of other sessions.
 func rank(w prompt.AnchorWork) int {
-	switch {
-	case w.Holder == prompt.OtherSession:
+	if w.Blocked != "" {
 		return 4
-	case w.Blocked != "":
-		return 3
-	case w.Holder == prompt.UnboundWorker:
-		return 1
-	case w.TaskID != "":
-		return 0
 	}
-	return 2
+	switch w.Holder {
+	case prompt.NoHolder:
+		if w.TaskID != "" {
+			return 0
+		}
+		return 2
+	case prompt.UnboundWorker:
+		return 1
+	case prompt.TaskQueue:
+		return 3
+	case prompt.AskedPerson:
+		return 5
+	case prompt.OtherSession:
+		return 6
+	}
+	panic(fmt.Sprintf("anchor: unknown holder %d", w.Holder))
 }
 
 // run returns a live run as work.
@@ -231,8 +247,8 @@ func (c *collector) run(ctx context.Context, r run.Run) (w prompt.AnchorWork, er
 	if view.Gone != nil {
 		w.Blocked = "its item is no longer in the plan"
 	}
-	for i, t := range c.tasks[r.ID] {
-		if holder := c.holder(t); i == 0 || holder == prompt.NoHolder {
+	for _, t := range c.tasks[r.ID] {
+		if holder := c.holder(t); w.TaskID == "" || holder < w.Holder {
 			w.TaskID, w.Holder = t.ID, holder
 		}
 	}
