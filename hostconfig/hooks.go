@@ -1,8 +1,6 @@
 package hostconfig
 
 import (
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -174,14 +172,66 @@ func psQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", "
 
 // owner returns a check for a hook of waybill, from any folder and for any host.
 func (h Hook) owner() func(hook map[string]any) bool {
-	name := strings.TrimSuffix(base(filepath.ToSlash(h.Command)), ".exe")
-	own := regexp.MustCompile(`(^|[/\\' ])(waybill[^/\\' ]*|` + regexp.QuoteMeta(name) + `)(\.exe)?'? hook [a-z-]+( |$)`)
 	return func(hook map[string]any) bool {
 		return slices.ContainsFunc(commandKeys, func(key string) bool {
 			line, _ := hook[key].(string)
-			return own.MatchString(line)
+			_, _, own := h.flagsOf(line)
+			return own
 		})
 	}
+}
+
+// flagsOf returns the flags of an existing command line that begins with waybill and its hook. whole reports that nothing else
+// follows them. A line that begins with another command is not waybill's: a stranger may have written it.
+func (h Hook) flagsOf(line string) (flags []string, whole, own bool) {
+	words, whole := wordsOf(strings.TrimPrefix(line, "& "))
+	if len(words) > 0 && words[0] == "env" {
+		words = words[1:]
+		for len(words) > 0 && pair().MatchString(words[0]) {
+			words = words[1:]
+		}
+	}
+	if len(words) < 3 || words[1] != "hook" || !hostName().MatchString(words[2]) {
+		return nil, false, false
+	}
+	program := base(words[0])
+	return words[3:], whole, program == base(h.Command) || strings.HasPrefix(program, "waybill")
+}
+
+var (
+	pair     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	hostName = lazyregexp.New(`^[a-z-]+$`)
+)
+
+// wordsOf returns the words at the beginning of a command line, in the quotes of any shell. whole reports that the line has nothing
+// but words. The words end before what only a shell understands, such as a pipe or a variable.
+func wordsOf(line string) (words []string, whole bool) {
+	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
+		word := ""
+		for line != "" && line[0] != ' ' {
+			part := wordPart().FindString(line)
+			if part == "" {
+				return words, false
+			}
+			line = line[len(part):]
+			word += unquoted(part)
+		}
+		words = append(words, word)
+	}
+	return words, true
+}
+
+// wordPart matches a part of a word: a quoted apostrophe, a text in quotes, or characters without a meaning.
+var wordPart = lazyregexp.New(`^(?:\\'|'[^']*'|"[^"$` + "`" + `]*"|[^\s'"$` + "`" + `;|&<>()#*?!{}\[\]~]+)`)
+
+func unquoted(part string) string {
+	switch {
+	case part == `\'`:
+		return "'"
+	case part[0] == '\'' || part[0] == '"':
+		return part[1 : len(part)-1]
+	}
+	return part
 }
 
 // HooksFile returns a file with only the hooks, as packages for the host have it.

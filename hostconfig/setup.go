@@ -79,13 +79,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	entry := s.Entry
-	pins, _ := h.Pins(s.Env)
-	entry.Env = pins
-	if h.hooks != nil { // they bring instructions, so that the model needs no ids to acknowledge them
-		entry.Args = slices.Insert(slices.Clone(entry.Args), 1, hooksFlag)
-	}
-	c := Change{Host: h, Entry: entry, Remove: s.Remove, Force: s.Force, Own: true, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
+	c := Change{Host: h, Entry: s.entry(h), Remove: s.Remove, Force: s.Force, Own: true, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
 	add(files, Server, c.edit)
 	if h.hooks != nil {
 		files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
@@ -98,11 +92,22 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	return paths, parts, nil
 }
 
+// entry returns the entry of a host as it is when it is new.
+func (s *Setup) entry(h Host) Entry {
+	e := s.Entry
+	e.Env, _ = h.Pins(s.Env)
+	if h.hooks != nil { // they bring instructions, so that the model needs no ids to acknowledge them
+		e.Args = slices.Insert(slices.Clone(e.Args), 1, hooksFlag)
+	}
+	return e
+}
+
 func (s *Setup) choose(h Host, user func(Places) ([]string, error), project []string) ([]string, error) {
 	return Host{Title: h.Title, user: user, project: project}.located(s.Places)
 }
 
-func (s *Setup) hookList(h Host) notation.Hooks {
+// hook returns the hook of a host as it is when it is new.
+func (s *Setup) hook(h Host) Hook {
 	name := h.Name
 	if name == "vscode" && s.Copilot {
 		name = "copilot"
@@ -111,7 +116,12 @@ func (s *Setup) hookList(h Host) notation.Hooks {
 	if h.hooks.desktop {
 		hook.Env, _ = desktopPins(s.Env)
 	}
-	return h.hooks.list(hook, s.GOOS, s.Events(name))
+	return hook
+}
+
+func (s *Setup) hookList(h Host) notation.Hooks {
+	hook := s.hook(h)
+	return h.hooks.list(hook, s.GOOS, s.Events(hook.Args[1]))
 }
 
 // Files returns the files for hosts. Hosts may share a file.
@@ -302,10 +312,11 @@ func (s *Setup) Written(h Host) (Entry, bool) {
 	if err != nil {
 		return Entry{}, false
 	}
-	text, err := contents(file)
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		return Entry{}, false
 	}
+	text := string(raw)
 	tree, err := h.notation.Tree(text)
 	if err != nil {
 		return Entry{}, false
@@ -334,34 +345,44 @@ func (s *Setup) Written(h Host) (Entry, bool) {
 	return e, true
 }
 
-// WrittenHook returns the command of waybill's hooks as it is in the file of a host, and why the host runs none of them.
-func (s *Setup) WrittenHook(h Host) (command, ignored string) {
+// Trusts reports whether an entry in a file may be started. Strangers write repositories, so the entry in a project must be the
+// one of this setup, with no variable that another has added.
+func (s *Setup) Trusts(h Host, e Entry) bool {
+	want := s.entry(h)
+	foreign := func(pair string) bool { return !slices.Contains(want.Env, pair) }
+	return s.Project == "" || e.Command == want.Command && slices.Equal(e.Args, want.Args) && !slices.ContainsFunc(e.Env, foreign)
+}
+
+// A WrittenHooks has the hooks of waybill as they are in the file of a host.
+type WrittenHooks struct {
+	Command string // what this setup writes for an event, which may be run
+	There   bool   // the file has hooks of waybill
+	Foreign bool   // the file has other command lines as well, or only such
+	Ignored string // why the host runs no hook of the file, or empty
+}
+
+// WrittenHooks returns the hooks of waybill in the file of a host.
+func (s *Setup) WrittenHooks(h Host) (w WrittenHooks) {
 	if h.hooks == nil {
-		return "", ""
+		return w
 	}
 	files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
 	if err != nil {
-		return "", ""
+		return w
 	}
-	text, err := contents(existing(files))
+	raw, err := os.ReadFile(existing(files))
 	if err != nil {
-		return "", ""
+		return w
 	}
-	hook := s.hookList(h).Last(text)
-	for _, key := range commandKeys {
-		if line, ok := hook[key].(string); ok {
-			command = line
-		}
+	text := string(raw)
+	w.Command = s.hook(h).line(s.GOOS).text
+	lines := s.hookList(h).Commands(text)
+	w.There = len(lines) > 0
+	w.Foreign = slices.ContainsFunc(lines, func(line string) bool { return line != w.Command })
+	if tree, err := (notation.JSON{}).Tree(text); err == nil && w.There && h.hooks.ignored != nil {
+		w.Ignored = h.hooks.ignored(tree)
 	}
-	if tree, err := (notation.JSON{}).Tree(text); err == nil && command != "" && h.hooks.ignored != nil {
-		ignored = h.hooks.ignored(tree)
-	}
-	return command, ignored
-}
-
-func contents(path string) (string, error) {
-	raw, err := os.ReadFile(path)
-	return string(raw), err
+	return w
 }
 
 // Notes returns what a person must know about the host, or do.

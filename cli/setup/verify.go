@@ -30,7 +30,8 @@ type scene struct {
 	scratch bool
 }
 
-// verify starts what each host would start, as its files say it, and in the environment that it would pass on.
+// verify starts what each host would start, in the environment that it would pass on. It never runs a command line that only a
+// file has: the file may be from a repository of strangers.
 func (a commands) verify(ctx context.Context, s *hostconfig.Setup, hosts []hostconfig.Host, r *report) {
 	place, done, err := a.scene()
 	if err != nil {
@@ -40,7 +41,9 @@ func (a commands) verify(ctx context.Context, s *hostconfig.Setup, hosts []hostc
 	defer done()
 	for i, h := range hosts {
 		broken := slices.ContainsFunc(r.Files, func(f fileReport) bool { return f.Error != "" && slices.Contains(f.Hosts, h.Name) })
-		if entry, there := s.Written(h); there {
+		if entry, there := s.Written(h); there && !s.Trusts(h, entry) {
+			r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The server was not checked: the file has more than waybill wrote.")
+		} else if there {
 			r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkServer(ctx, h, entry, place))
 			if !place.scratch {
 				r.Hosts[i].Checks = append(r.Hosts[i].Checks, a.checkStore(ctx, h, entry, place))
@@ -48,10 +51,14 @@ func (a commands) verify(ctx context.Context, s *hostconfig.Setup, hosts []hostc
 		} else if !broken {
 			r.Hosts[i].Checks = append(r.Hosts[i].Checks, result{"server", false, "the entry is not in the file any more"})
 		}
-		if command, ignored := s.WrittenHook(h); command != "" {
-			r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkHook(ctx, h, command, place))
-			if ignored != "" {
-				r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The file of the hooks: "+ignored+".")
+		if hooks := s.WrittenHooks(h); hooks.There {
+			if hooks.Foreign {
+				r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The hooks were not checked: the file has more than waybill wrote.")
+			} else {
+				r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkHook(ctx, h, hooks.Command, place))
+			}
+			if hooks.Ignored != "" {
+				r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The file of the hooks: "+hooks.Ignored+".")
 			}
 		}
 		if _, left := h.Pins(a.Env); len(left) > 0 {

@@ -326,18 +326,40 @@ func (l Hooks) putAll(old *string) (text string, action Action, err error) {
 	return text, action, nil
 }
 
-// Last returns the last hook of waybill in a text, or nil.
-func (l Hooks) Last(text string) map[string]any {
-	d, err := readJSON(text)
-	if err != nil || d.root == nil {
+// Commands returns the different command lines of waybill's hooks in a text, those of other events too.
+func (l Hooks) Commands(text string) (lines []string) {
+	tree, err := JSON{}.Tree(text)
+	if err != nil {
 		return nil
 	}
-	levels, err := l.last(d)
-	if err != nil || levels == nil {
-		return nil
+	events, _ := tree[hooksKey].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		list, _ := events[name].([]any)
+		for _, element := range list {
+			one, _ := element.(map[string]any)
+			hooks := []any{one}
+			if l.Grouped {
+				hooks, _ = one[hooksKey].([]any)
+			}
+			lines = append(lines, l.commands(hooks)...)
+		}
 	}
-	last := levels[len(levels)-1]
-	content, _ := decoded(last.items[last.next].value)
-	hook, _ := content.(map[string]any)
-	return hook
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// commands returns the command lines of those hooks of a list that are waybill's.
+func (l Hooks) commands(list []any) (lines []string) {
+	for _, element := range list {
+		hook, _ := element.(map[string]any)
+		if hook == nil || !l.Own(hook) {
+			continue
+		}
+		for _, key := range l.Command {
+			if line, ok := hook[key].(string); ok {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
