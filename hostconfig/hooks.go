@@ -21,10 +21,11 @@ type hookForm struct {
 
 // list returns the hooks with their command and their events.
 func (f *hookForm) list(hook Hook, goos string, events []notation.Event) notation.Hooks {
-	line := hook.line(goos)
 	return notation.Hooks{
 		Grouped: f.grouped, Version: f.version, Events: events, Own: hook.owner(), Command: commandKeys,
-		Fields: func(e notation.Event) []notation.Field { return f.fields(line, e.Seconds) },
+		Fields: func(e notation.Event, old map[string]any) []notation.Field {
+			return f.fields(hook.inPlaceOf(old).line(goos), e.Seconds)
+		},
 	}
 }
 
@@ -139,6 +140,19 @@ type Hook struct {
 	Command string   // the absolute path of the program
 	Args    []string // "hook", the name of the host, and flags
 	Env     []string // variables that the host does not pass on, as NAME=VALUE
+	Keep    bool     // an existing hook keeps its flags
+}
+
+// inPlaceOf returns the hook with the flags of an old one. A line with more than words gets those of this hook: its quotes are
+// another's.
+func (h Hook) inPlaceOf(old map[string]any) Hook {
+	for _, key := range commandKeys {
+		line, _ := old[key].(string)
+		if flags, whole, own := h.flagsOf(line); h.Keep && whole && own {
+			h.Args = append(slices.Clone(h.Args[:2]), flags...)
+		}
+	}
+	return h
 }
 
 // line returns the command for the shell of the host: PowerShell on Windows, elsewhere that of POSIX.

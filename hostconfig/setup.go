@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"waybill/hostconfig/notation"
 	"waybill/hostconfig/replace"
@@ -65,7 +66,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 		kind Kind
 		form textForm
 		text string
-	}{{Skill, h.skill, s.Skill}, {Plugin, h.plug, s.pluginText()}} {
+	}{{Skill, h.skill, s.Skill}, {Plugin, h.plug, s.pluginText(h)}} {
 		if own.form.user == nil {
 			continue
 		}
@@ -79,7 +80,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := Change{Host: h, Entry: s.entry(h), Remove: s.Remove, Force: s.Force, Own: true, Keep: len(s.Hooks) == 0 && !s.Force, Project: s.Project}
+	c := Change{Host: h, Entry: s.entry(h), Remove: s.Remove, Force: s.Force, Own: true, Keep: s.keep(), Project: s.Project}
 	add(files, Server, c.edit)
 	if h.hooks != nil {
 		files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
@@ -106,13 +107,40 @@ func (s *Setup) choose(h Host, user func(Places) ([]string, error), project []st
 	return Host{Title: h.Title, user: user, project: project}.located(s.Places)
 }
 
+// keep reports whether flags that are there stay. Flags of this run count instead.
+func (s *Setup) keep() bool { return len(s.Hooks) == 0 && !s.Force }
+
+// flags returns the flags for a new part of a host. Without flags of this run, they are those of its server, so that all parts use
+// one store.
+func (s *Setup) flags(h Host) []string {
+	if !s.keep() {
+		return s.Hooks
+	}
+	e, _ := s.Written(h)
+	return Globals(e.Args)
+}
+
+// Globals returns the flags of a command line that decide about the store.
+func Globals(args []string) (flags []string) {
+	for i, arg := range args {
+		name, _, inline := strings.Cut(arg, "=")
+		if !slices.Contains([]string{"--workspace", "--store", "--workspace-name", "--config"}, name) {
+			continue
+		}
+		if flags = append(flags, arg); !inline && i+1 < len(args) {
+			flags = append(flags, args[i+1])
+		}
+	}
+	return flags
+}
+
 // hook returns the hook of a host as it is when it is new.
 func (s *Setup) hook(h Host) Hook {
 	name := h.Name
 	if name == "vscode" && s.Copilot {
 		name = "copilot"
 	}
-	hook := Hook{Command: s.Entry.Command, Args: append([]string{"hook", name}, s.Hooks...)}
+	hook := Hook{Command: s.Entry.Command, Args: append([]string{"hook", name}, s.flags(h)...), Keep: s.keep()}
 	if h.hooks.desktop {
 		hook.Env, _ = desktopPins(s.Env)
 	}
@@ -355,9 +383,10 @@ func (s *Setup) Trusts(h Host, e Entry) bool {
 
 // A WrittenHooks has the hooks of waybill as they are in the file of a host.
 type WrittenHooks struct {
-	Command string // what this setup writes for an event, which may be run
+	Command string // a line as this setup writes it, which may be run
 	There   bool   // the file has hooks of waybill
-	Foreign bool   // the file has other command lines as well, or only such
+	Foreign bool   // the file has other lines as well, or only such
+	Split   bool   // a hook has other flags than the server, and may use another store
 	Ignored string // why the host runs no hook of the file, or empty
 }
 
@@ -375,10 +404,20 @@ func (s *Setup) WrittenHooks(h Host) (w WrittenHooks) {
 		return w
 	}
 	text := string(raw)
-	w.Command = s.hook(h).line(s.GOOS).text
-	lines := s.hookList(h).Commands(text)
-	w.There = len(lines) > 0
-	w.Foreign = slices.ContainsFunc(lines, func(line string) bool { return line != w.Command })
+	server, there := s.Written(h)
+	hook := s.hook(h)
+	w.Command = hook.line(s.GOOS).text
+	for _, line := range s.hookList(h).Commands(text) {
+		w.There = true
+		flags, _, _ := hook.flagsOf(line)
+		w.Split = w.Split || there && !slices.Equal(Globals(flags), Globals(server.Args))
+		kept := hook.inPlaceOf(map[string]any{commandKeys[0]: line}).line(s.GOOS).text
+		if line != kept || s.Project != "" && line != hook.line(s.GOOS).text {
+			w.Foreign = true
+		} else {
+			w.Command = line
+		}
+	}
 	if tree, err := (notation.JSON{}).Tree(text); err == nil && w.There && h.hooks.ignored != nil {
 		w.Ignored = h.hooks.ignored(tree)
 	}

@@ -186,7 +186,46 @@ func TestSetupKeepsArgumentsOfTheServer(t *testing.T) {
 	s.Entry.Args = append([]string{"mcp"}, s.Hooks...)
 	require.Empty(t, apply(t, s, "cursor"))
 	require.Contains(t, read(t, path), `"args": ["mcp", "--hooks", "--store", "/srv/work.db"]`)
-	require.Contains(t, read(t, filepath.Join(s.Home, ".cursor", "hooks.json")), "waybill hook cursor --store /srv/work.db")
+	hooks := filepath.Join(s.Home, ".cursor", "hooks.json")
+	require.Equal(t, 2, strings.Count(read(t, hooks), "waybill hook cursor --store /srv/work.db"))
+	require.False(t, s.WrittenHooks(named(t, "cursor")).Split)
+
+	// The third run has no flags. It left the server its store, and took that of the hooks away.
+	place(t, hooks, strings.Replace(read(t, hooks), "--store /srv/work.db", "--store '/srv/work.db' --session s-1 --timeout 3s", 1))
+	s = &hostconfig.Setup{Places: s.Places, Entry: entry, Skill: skill, Plugin: s.Plugin, Events: events}
+	s.Entry.Command = "/opt/waybill"
+	require.Empty(t, apply(t, s, "cursor"))
+	require.Contains(t, read(t, path), `"/opt/waybill", "args": ["mcp", "--hooks", "--store", "/srv/work.db"]`)
+	require.Contains(t, read(t, hooks), `"/opt/waybill hook cursor --store /srv/work.db --session s-1 --timeout 3s"`)
+	require.Contains(t, read(t, hooks), `"/opt/waybill hook cursor --store /srv/work.db"`)
+	written := s.WrittenHooks(named(t, "cursor"))
+	require.False(t, written.Foreign)
+	require.False(t, written.Split)
+	place(t, hooks, strings.Replace(read(t, hooks), "--store /srv/work.db", "--store /srv/other.db", 1))
+	require.Empty(t, apply(t, s, "cursor"))
+	require.True(t, s.WrittenHooks(named(t, "cursor")).Split, "a choice of a person stays, and is said")
+}
+
+// A run without flags took the store out of the plugin, but left it to the server.
+func TestPluginKeepsTheStoreOfItsServer(t *testing.T) {
+	s := newSetup(t, nil)
+	s.Hooks = []string{"--store", "/srv/work.db"}
+	s.Entry.Args = append([]string{"mcp"}, s.Hooks...)
+	require.Empty(t, apply(t, s, "opencode"))
+	plugin := filepath.Join(s.Home, ".config", "opencode", "plugins", "waybill.js")
+	before := read(t, plugin)
+	require.Contains(t, before, "/srv/work.db")
+	s.Hooks, s.Entry.Args = nil, []string{"mcp"}
+	require.Empty(t, apply(t, s, "opencode"))
+	require.Equal(t, before, read(t, plugin))
+}
+
+// A server that was installed with flags gets hooks for the same store.
+func TestNewHooksUseTheStoreOfTheServer(t *testing.T) {
+	s := newSetup(t, nil)
+	place(t, filepath.Join(s.Home, ".cursor", "mcp.json"), `{"mcpServers": {"waybill": {"command": "/old/waybill", "args": ["mcp", "--poll", "--store=/srv/my work.db"]}}}`)
+	require.Empty(t, apply(t, s, "cursor"))
+	require.Contains(t, read(t, filepath.Join(s.Home, ".cursor", "hooks.json")), `waybill hook cursor '--store=/srv/my work.db'"`)
 }
 
 func TestBrokenHooksFileStaysAndItsPositionIsSaid(t *testing.T) {

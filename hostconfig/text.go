@@ -52,11 +52,18 @@ func firstLines(text string) string {
 }
 
 // pluginText returns the plugin for a program and its flags, which the plugin reads from the environment.
-func (s *Setup) pluginText() string {
+func (s *Setup) pluginText(h Host) string {
 	set := func(name, value string) string { return "process.env." + name + " ??= " + strconv.Quote(value) + ";\n" }
 	head := set("WAYBILL_BIN", s.Entry.Command)
-	for i := 0; i+1 < len(s.Hooks); i += 2 {
-		head += set(map[string]string{"--workspace": "WAYBILL_WORKSPACE", "--store": "WAYBILL_STORE"}[s.Hooks[i]], s.Hooks[i+1])
+	names := map[string]string{"--workspace": "WAYBILL_WORKSPACE", "--store": "WAYBILL_STORE", "--config": "WAYBILL_CONFIG"}
+	for flags := s.flags(h); len(flags) > 0; {
+		flag, value, inline := strings.Cut(flags[0], "=")
+		if flags = flags[1:]; !inline && len(flags) > 0 {
+			value, flags = flags[0], flags[1:]
+		}
+		if name := names[flag]; name != "" {
+			head += set(name, value)
+		}
 	}
 	return head + s.Plugin
 }

@@ -63,6 +63,6 @@ func TestGlobalFlagsAreFoundInArguments(t *testing.T) {
 		"mcp --workspace /a --hooks": "--workspace /a",
 		"mcp --store=/b.db --poll":   "--store=/b.db",
 	} {
-		require.Equal(t, want, strings.Join(globals(strings.Split(args, " ")), " "), args)
+		require.Equal(t, want, strings.Join(hostconfig.Globals(strings.Split(args, " ")), " "), args)
 	}
 }

@@ -57,6 +57,12 @@ func (a commands) verify(ctx context.Context, s *hostconfig.Setup, hosts []hostc
 			} else {
 				r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkHook(ctx, h, hooks.Command, place))
 			}
+			if hooks.Split {
+				r.Hosts[i].Checks = append(r.Hosts[i].Checks, result{
+					"flags", false,
+					"hooks and server have other flags, and may use two stores: run the command again with --store or --workspace, or with --force for none",
+				})
+			}
 			if hooks.Ignored != "" {
 				r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The file of the hooks: "+hooks.Ignored+".")
 			}
@@ -125,7 +131,7 @@ func (a commands) checkStore(ctx context.Context, h hostconfig.Host, e hostconfi
 	if err != nil {
 		return result{"store", false, err.Error()}
 	}
-	there, err := whereOf(ctx, s, s.environment(h, e), e.Command, globals(e.Args))
+	there, err := whereOf(ctx, s, s.environment(h, e), e.Command, hostconfig.Globals(e.Args))
 	switch {
 	case err != nil:
 		return result{"store", false, err.Error()}
@@ -148,20 +154,6 @@ func whereOf(ctx context.Context, s scene, env []string, program string, flags [
 		return "", fmt.Errorf("%s where --json: %w", program, err)
 	}
 	return where.Store, nil
-}
-
-// globals returns the flags of a command line that decide about the store.
-func globals(args []string) (flags []string) {
-	for i, arg := range args {
-		name, _, inline := strings.Cut(arg, "=")
-		if !slices.Contains([]string{"--workspace", "--store", "--workspace-name", "--config"}, name) {
-			continue
-		}
-		if flags = append(flags, arg); !inline && i+1 < len(args) {
-			flags = append(flags, args[i+1])
-		}
-	}
-	return flags
 }
 
 // quiet returns the name of an event at which waybill has nothing to do: a tool is about to run, and asks the person

@@ -16,9 +16,9 @@ type Hooks struct {
 	Grouped bool // an event has groups, each with a matcher and a list of hooks; else it has hooks
 	Version bool // a new file begins with a version
 	Events  []Event
-	Fields  func(Event) []Field            // one hook
-	Own     func(hook map[string]any) bool // whether a hook is waybill's
-	Command []string                       // the names of the fields that have its command
+	Fields  func(e Event, old map[string]any) []Field // one hook, in place of an old one or of nil
+	Own     func(hook map[string]any) bool            // whether a hook is waybill's
+	Command []string                                  // the names of the fields that have its command
 }
 
 // An Event is an event for which waybill has a hook.
@@ -29,8 +29,8 @@ type Event struct {
 }
 
 // hook returns the hook of an event. Without groups, the matcher is one of its fields.
-func (l Hooks) hook(e Event) []Field {
-	fields := l.Fields(e)
+func (l Hooks) hook(e Event, old map[string]any) []Field {
+	fields := l.Fields(e, old)
 	if !l.Grouped && e.Matcher != "" {
 		fields = append(fields, Field{"matcher", e.Matcher})
 	}
@@ -108,10 +108,12 @@ func (l Hooks) put(text string, e Event) (string, Action, error) {
 	if err != nil {
 		return "", "", err
 	}
-	if there {
-		return l.update(text, e)
-	}
 	last := levels[len(levels)-1]
+	if there {
+		content, _ := decoded(last.items[last.next].value)
+		old, _ := content.(map[string]any)
+		return l.update(text, e, old)
+	}
 	if path := []string{hooksKey, e.Name}; len(levels) <= len(path) {
 		return d.bom + d.insert(last, path[len(levels)-1:], l.list(d.style, e)), Added, nil
 	}
@@ -120,7 +122,7 @@ func (l Hooks) put(text string, e Event) (string, Action, error) {
 
 // element returns a hook as an element of its event.
 func (l Hooks) element(s style, e Event) string {
-	hook := s.flat(l.hook(e))
+	hook := s.flat(l.hook(e, nil))
 	if !l.Grouped {
 		return hook
 	}
@@ -142,9 +144,9 @@ func (l Hooks) list(s style, e Event) written {
 }
 
 // update sets the command of an existing hook, and fields that it lacks. Changes of a person stay, such as a longer limit.
-func (l Hooks) update(text string, e Event) (string, Action, error) {
+func (l Hooks) update(text string, e Event, old map[string]any) (string, Action, error) {
 	action := Unchanged
-	for _, f := range slices.Backward(l.hook(e)) {
+	for _, f := range slices.Backward(l.hook(e, old)) {
 		d, err := readJSON(text)
 		if err != nil {
 			return "", "", err
