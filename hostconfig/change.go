@@ -133,13 +133,13 @@ func (c Change) decide(text string, at notation.Spot, fields []notation.Field, t
 	return e, err
 }
 
-// removal removes an entry. From an entry with foreign fields it removes only its own.
+// removal removes an entry of waybill. One of a project goes only without fields of others.
 func (c Change) removal(text string, at notation.Spot, fields []notation.Field, there *notation.Found) (e notation.Edit, err error) {
+	taken := &TakenError{Line: there.Line, Name: at.Name, Text: there.Text}
+	if !c.Force && !c.Entry.own(there) {
+		return notation.Edit{}, taken
+	}
 	if c.Project != "" && !c.Force {
-		taken := &TakenError{Line: there.Line, Name: at.Name, Text: there.Text}
-		if !c.Entry.own(there) {
-			return notation.Edit{}, taken
-		}
 		added := there.Beyond(fields)
 		maps.DeleteFunc(added, pinned)
 		if len(added) > 0 {

@@ -354,8 +354,15 @@ func TestEntriesOfOthersWithTheNameStay(t *testing.T) {
 	require.ErrorContains(t, failed[other], ": another skill is called waybill")
 	require.Len(t, failed, 2)
 	gone := removal(s)
-	require.Len(t, apply(t, gone, "cursor"), 1, "a skill of others is not removed; a server of yours is your own affair")
+	failed = apply(t, gone, "cursor") // it removed the server of another program
+	require.ErrorContains(t, failed[server], ":1: another server is called waybill")
+	require.ErrorContains(t, failed[other], ": another skill is called waybill")
+	require.Contains(t, read(t, server), `{"command": "other"}`)
 	require.Contains(t, read(t, other), "Another waybill.")
+	gone.Force = true
+	require.Empty(t, apply(t, gone, "cursor"))
+	require.NotContains(t, content(t, s.Home), "/.cursor/skills/waybill/SKILL.md")
+	require.NotContains(t, read(t, server), "other")
 	s.Force = true
 	require.Empty(t, apply(t, s, "cursor"))
 	require.Equal(t, skill, read(t, other))

@@ -56,7 +56,7 @@ has the name; 75 if others write the file at the same moment.`,
 	flags.BoolVar(&o.project, "project", false, "write into the configuration of the workspace, which may be shared, instead of yours")
 	flags.BoolVar(&o.print, "print", false, "only print the contents of a new file")
 	flags.BoolVar(&o.force, "force", false, "replace or remove a different entry of that name")
-	flags.BoolVar(&o.remove, "remove", false, "remove the entry")
+	flags.BoolVar(&o.remove, "remove", false, "remove the entry of waybill")
 	cmd.MarkFlagsMutuallyExclusive("print", "remove")
 	program.NoFiles(cmd, "name")
 	return cmd
