@@ -47,7 +47,7 @@ func desktopPins(env func(string) string) (pins, left []string) {
 	for _, name := range variables {
 		switch value := env(name); {
 		case value == "":
-		case name == "PGPASSWORD" || hasPassword(value):
+		case name == "PGPASSWORD" || HasPassword(value):
 			left = append(left, name)
 		default:
 			pins = append(pins, name+"="+value)
@@ -56,13 +56,22 @@ func desktopPins(env func(string) string) (pins, left []string) {
 	return pins, left
 }
 
-func hasPassword(value string) bool {
-	address, err := url.Parse(value)
-	if err != nil || address.User == nil {
+// HasPassword reports whether a value for a file has a password, or may have one: an address that cannot be read is no proof of
+// the contrary.
+func HasPassword(value string) bool {
+	if strings.Contains(strings.ToLower(value), "password=") { // in a query, or in the words of another notation
+		return true
+	}
+	if !strings.Contains(value, "://") {
 		return false
 	}
+	address, err := url.Parse(value)
+	if err != nil || strings.Contains(value, "#") || strings.Contains(address.Path, "@") || address.User == nil && strings.Contains(value, "@") {
+		return true // a part of a password may look like another part of the address
+	}
 	_, password := address.User.Password()
-	return password
+	query := address.Query()
+	return password || query.Has("password") || query.Has("sslpassword")
 }
 
 // pinned reports whether a field of an entry has only variables that waybill pins.

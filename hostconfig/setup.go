@@ -111,13 +111,17 @@ func (s *Setup) choose(h Host, user func(Places) ([]string, error), project []st
 func (s *Setup) keep() bool { return len(s.Hooks) == 0 && !s.Force }
 
 // flags returns the flags for a new part of a host. Without flags of this run, they are those of its server, so that all parts use
-// one store.
+// one store. A password in them is not written once more.
 func (s *Setup) flags(h Host) []string {
 	if !s.keep() {
 		return s.Hooks
 	}
 	e, _ := s.Written(h)
-	return Globals(e.Args)
+	flags := Globals(e.Args)
+	if slices.ContainsFunc(flags, HasPassword) {
+		return nil
+	}
+	return flags
 }
 
 // Globals returns the flags of a command line that decide about the store.

@@ -226,6 +226,12 @@ func TestNewHooksUseTheStoreOfTheServer(t *testing.T) {
 	place(t, filepath.Join(s.Home, ".cursor", "mcp.json"), `{"mcpServers": {"waybill": {"command": "/old/waybill", "args": ["mcp", "--poll", "--store=/srv/my work.db"]}}}`)
 	require.Empty(t, apply(t, s, "cursor"))
 	require.Contains(t, read(t, filepath.Join(s.Home, ".cursor", "hooks.json")), `waybill hook cursor '--store=/srv/my work.db'"`)
+
+	s = newSetup(t, nil)
+	place(t, filepath.Join(s.Home, ".cursor", "mcp.json"), `{"mcpServers": {"waybill": {"command": "/old/waybill", "args": ["mcp", "--store", "postgres://me:hunter2@db/work"]}}}`)
+	require.Empty(t, apply(t, s, "cursor"))
+	require.NotContains(t, read(t, filepath.Join(s.Home, ".cursor", "hooks.json")), "hunter2")
+	require.True(t, s.WrittenHooks(named(t, "cursor")).Split, "it is said that the hooks lack it")
 }
 
 func TestBrokenHooksFileStaysAndItsPositionIsSaid(t *testing.T) {
@@ -450,13 +456,31 @@ func TestTheHostKnowsTheVariablesThatNameTheStore(t *testing.T) {
 }
 
 func TestPasswordsAreNotWrittenIntoFiles(t *testing.T) {
-	s := newSetup(t, map[string]string{"WAYBILL_STORE": "postgres://me:hunter2@db/work"})
-	require.Empty(t, apply(t, s, allNames()...))
-	for path, text := range content(t, s.Home) {
-		require.NotContains(t, text, "hunter2", path)
+	for _, store := range []string{
+		"postgres://me:hunter2@db/work",
+		"postgres://db/work?user=me&password=hunter2",
+		"postgres://db/work?user=me;password=hunter2",
+		"postgres://db/work?p%61ssword=hunter2",
+		"postgres://me@db/work?sslkey=k&sslpassword=hunter2",
+		"postgres://me:hunter2%zz@db/work",
+		"postgres://me:hunt#er/hunter2@db/work",
+		"postgres://me:1/hunter2@db/work",
+		"host=db PASSWORD=hunter2",
+	} {
+		t.Run(store, func(t *testing.T) {
+			s := newSetup(t, map[string]string{"WAYBILL_STORE": store})
+			require.True(t, hostconfig.HasPassword(store))
+			require.Empty(t, apply(t, s, allNames()...))
+			for path, text := range content(t, s.Home) {
+				require.NotContains(t, text, "hunter2", path)
+			}
+			_, left := named(t, "zed").Pins(s.Env)
+			require.Equal(t, []string{"WAYBILL_STORE"}, left)
+		})
 	}
-	_, left := named(t, "zed").Pins(s.Env)
-	require.Equal(t, []string{"WAYBILL_STORE"}, left)
+	for _, store := range []string{"/srv/work.db", `C:\Users\me\work.db`, "/srv/100%zz.db", "postgres://me@db/work", "postgres://db:5432/work?user=me", "me@work.db"} {
+		require.False(t, hostconfig.HasPassword(store), store)
+	}
 }
 
 // Variables that a person added beside the pinned ones stay.

@@ -174,12 +174,10 @@ func (a commands) pinnedFlags(o options) (flags []string, err error) {
 		flags = append(flags, "--store", a.StoreFlag())
 	}
 	for i := 1; i < len(flags); i += 2 {
-		address, err := url.Parse(flags[i])
-		if err == nil && address.User != nil {
-			if _, secret := address.User.Password(); secret {
-				return nil, output.UsageError(errors.New("--store has a password, which would be written into files: leave it out, and keep it in ~/.pgpass"))
-			}
+		if hostconfig.HasPassword(flags[i]) {
+			return nil, output.UsageError(fmt.Errorf("%s has a password, which would be written into files: leave it out, and keep it in ~/.pgpass", flags[i-1]))
 		}
+		address, err := url.Parse(flags[i])
 		if err == nil && address.Scheme != "" && address.Host != "" {
 			continue
 		}
