@@ -199,6 +199,8 @@ func (f File) Shared(stays []Host) (rest File, users []string) {
 type Draft struct {
 	Before, After *string // nil for no file
 	Action        notation.Action
+	// OldRest and NewRest are Before and After without waybill's parts: the text of others.
+	OldRest, NewRest string
 }
 
 // Preview returns what Apply would do now. It writes nothing.
@@ -218,7 +220,23 @@ func (f File) Preview() (Draft, error) {
 	if e.Whole {
 		d.After = nil
 	}
+	d.OldRest, d.NewRest = f.rest(d.Before), f.rest(d.After)
 	return d, nil
+}
+
+// rest returns a text without waybill's parts. If they cannot be removed, that is the whole text.
+func (f File) rest(text *string) string {
+	if text == nil || f.alone {
+		return ""
+	}
+	rest, err := f.rewritten(text, true)
+	switch {
+	case err != nil:
+		return *text
+	case rest == nil:
+		return ""
+	}
+	return *rest
 }
 
 // target returns the file for package replace.
@@ -284,28 +302,38 @@ func exists(path string) bool {
 
 // fresh returns the file as it would be if it were new.
 func (f File) fresh() (string, error) {
+	text, err := f.rewritten(nil, false)
+	if err != nil || text == nil {
+		return "", err
+	}
+	return *text, nil
+}
+
+// rewritten returns a text with the parts of the file, or without them.
+func (f File) rewritten(text *string, remove bool) (*string, error) {
 	s := *f.setup
-	s.Remove = false
-	var text *string
+	s.Remove = remove
 	for _, p := range f.Parts {
 		_, parts, err := s.parts(p.Host)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for _, part := range parts {
 			if part.Kind != p.Kind {
 				continue
 			}
 			e, err := part.edit(text)
-			if err != nil {
-				return "", err
-			}
-			if e.Action != notation.Unchanged {
+			switch {
+			case err != nil:
+				return nil, err
+			case e.Whole:
+				text = nil
+			case e.Action != notation.Unchanged:
 				text = &e.Text
 			}
 		}
 	}
-	return *text, nil
+	return text, nil
 }
 
 // Apply carries the change out, with the promises of Change.Apply.

@@ -555,6 +555,31 @@ func TestCommandsOfAClonedRepositoryAreNotTrusted(t *testing.T) {
 	}
 }
 
+// The text of others is told from waybill's for each form of file.
+func TestPreviewTellsTheTextOfOthers(t *testing.T) {
+	for host, test := range map[string]struct{ file, text string }{
+		"claude-code": {".claude.json", `{"mcpServers":{"a":{"env":{"T":"TOKEN"}}},"hooks":{}}`},
+		"gemini":      {".gemini/settings.json", `{"hooks":{},"a":"TOKEN","mcpServers":{}}`},
+		"codex":       {".codex/config.toml", "[a]\nb = \"TOKEN\"\n"},
+	} {
+		s := newSetup(t, nil)
+		path := place(t, filepath.Join(s.Home, test.file), test.text)
+		preview := func(s *hostconfig.Setup) hostconfig.Draft {
+			files, err := s.Files(named(t, host))
+			require.NoError(t, err)
+			d, err := files[slices.IndexFunc(files, func(f hostconfig.File) bool { return f.Path == path })].Preview()
+			require.NoError(t, err)
+			require.Equal(t, []string{test.text, test.text}, []string{d.OldRest, d.NewRest}, host)
+			return d
+		}
+		require.Equal(t, notation.Added, preview(s).Action)
+		require.Empty(t, apply(t, s, host))
+		s.Entry.Command = "/opt/waybill"
+		require.Equal(t, notation.Updated, preview(s).Action)
+		require.Equal(t, notation.Removed, preview(removal(s)).Action)
+	}
+}
+
 func TestHostsAreFoundByProgramOrFolder(t *testing.T) {
 	none := func(string) (string, error) { return "", os.ErrNotExist }
 	for name, file := range map[string]string{"claude-code": ".claude/x", "codex": ".codex/x", "zed": ".config/zed/x", "copilot": ".copilot/config.json", "vscode": ".config/Code/x"} {

@@ -55,55 +55,122 @@ func beginning(text string) string {
 	return strings.Join(lines[:mostLines], "") + fmt.Sprintf("… and %s\n", output.Count(strings.Count(lines[mostLines], "\n"), "more line"))
 }
 
-// difference returns a unified difference without context. Lines that stay may have secrets of other programs. Of a line
-// to which something is added, such as a comma, only that is shown.
+// difference returns a unified difference without context. Text of others may have secrets, so it has only lines that are waybill's
+// as a whole, and what was added to other lines, or taken from them.
 func difference(d hostconfig.Draft) string {
 	if d.Action == notation.Unchanged {
 		return ""
 	}
 	before, after := text(d.Before), text(d.After)
-	_, body, _ := strings.Cut(string(diff.Diff("before", []byte(before), "after", []byte(after))), "\n+++ after\n")
+	ours := map[byte]map[int]bool{'-': own(before, d.OldRest), '+': own(after, d.NewRest)}
 	var b strings.Builder
-	for i, hunk := range strings.Split("\n"+strings.TrimSuffix(body, "\n"), "\n@@ ") {
-		if i > 0 {
-			head, lines, _ := strings.Cut(hunk, "\n")
-			b.WriteString("@@ " + head + "\n" + touched(strings.Split(lines, "\n")))
+	for _, h := range hunks(before, after) {
+		b.WriteString("@@ " + h.head + "\n")
+		for _, r := range h.regions {
+			b.WriteString(r.shown(ours))
 		}
 	}
 	return b.String()
 }
 
-// touched returns the lines of a hunk that differ in more than a comma.
-func touched(lines []string) string {
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, `\`) }) // of a file without a last line end
-	var b strings.Builder
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
-		default:
-			continue
+// A line is removed or added.
+type line struct {
+	side   byte // - or +
+	number int  // in its text
+	text   string
+}
+
+// A region has the changed lines between two lines that stay.
+type region []line
+
+type hunk struct {
+	head    string
+	regions []region
+}
+
+func hunks(before, after string) (all []hunk) {
+	_, body, _ := strings.Cut(string(diff.Diff("before", []byte(before), "after", []byte(after))), "\n+++ after\n")
+	for _, part := range strings.Split("\n"+strings.TrimSuffix(body, "\n"), "\n@@ ")[1:] {
+		head, rest, _ := strings.Cut(part, "\n")
+		var from, to, count int
+		_, _ = fmt.Sscanf(head, "-%d,%d +%d", &from, &count, &to) // the form of package diff
+		h := hunk{head: head}
+		stays := true
+		for _, text := range strings.Split(rest, "\n") {
+			if text == "" || text[0] == '\\' { // of a file without a last line end
+				continue
+			}
+			if text[0] != '-' && text[0] != '+' {
+				from, to, stays = from+1, to+1, true
+				continue
+			}
+			if stays {
+				h.regions, stays = append(h.regions, nil), false
+			}
+			number := &from
+			if text[0] == '+' {
+				number = &to
+			}
+			last := len(h.regions) - 1
+			h.regions[last] = append(h.regions[last], line{text[0], *number, text[1:]})
+			*number++
 		}
-		if comma(lines, line) {
-			continue
-		}
-		if i+1 < len(lines) && line[0] == '-' && strings.HasPrefix(lines[i+1], "+") {
-			if shown, ok := within(line[1:], lines[i+1][1:]); ok {
-				lines[i+1] = ""
-				line = shown
+		all = append(all, h)
+	}
+	return all
+}
+
+// own returns the numbers of the lines of a text that have nothing of its rest, which others wrote.
+func own(text, rest string) map[int]bool {
+	numbers := map[int]bool{}
+	for _, h := range hunks(text, rest) {
+		for _, r := range h.regions {
+			if lines := r.withoutCommas(); !slices.ContainsFunc(lines, func(l line) bool { return l.side == '+' }) {
+				for _, l := range lines {
+					numbers[l.number] = true
+				}
 			}
 		}
-		b.WriteString(line + "\n")
 	}
-	return b.String()
+	return numbers
 }
 
-// comma reports whether the other side of a hunk has the same line with a comma more or less.
-func comma(lines []string, line string) bool {
-	other := "+"
-	if line[0] == '+' {
-		other = "-"
+// withoutCommas returns the lines whose other side does not have the same line, or the same with a comma more or less.
+func (r region) withoutCommas() (rest region) {
+	rest = slices.Clone(r)
+	for _, removed := range r {
+		bare := strings.TrimSuffix(removed.text, ",")
+		other := slices.IndexFunc(rest, func(l line) bool { return l.side == '+' && strings.TrimSuffix(l.text, ",") == bare })
+		if removed.side == '-' && other >= 0 {
+			rest = slices.Delete(rest, other, other+1)
+			rest = slices.DeleteFunc(rest, func(l line) bool { return l == removed })
+		}
 	}
-	return slices.Contains(lines, other+line[1:]+",") || strings.HasSuffix(line, ",") && slices.Contains(lines, other+strings.TrimSuffix(line[1:], ","))
+	return rest
+}
+
+// mixed stands for lines that cannot be shown.
+const mixed = "…a line that also has text of others is changed…\n"
+
+// shown returns a region for a person. ours are the numbers of waybill's lines on both sides.
+func (r region) shown(ours map[byte]map[int]bool) string {
+	var b strings.Builder
+	others := map[byte][]string{}
+	for _, l := range r.withoutCommas() {
+		if ours[l.side][l.number] {
+			b.WriteString(string(l.side) + l.text + "\n")
+		} else {
+			others[l.side] = append(others[l.side], l.text)
+		}
+	}
+	if len(others) == 0 {
+		return b.String()
+	}
+	part, ok := within(strings.Join(others['-'], "\n"), strings.Join(others['+'], "\n"))
+	if !ok {
+		return b.String() + mixed
+	}
+	return b.String() + strings.ReplaceAll(part, "\n", "\n"+part[:1]) + "\n"
 }
 
 func text(s *string) string {
