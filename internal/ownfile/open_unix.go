@@ -3,6 +3,7 @@
 package ownfile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -21,4 +22,19 @@ func openUnfollowed(path string, flags int) (*os.File, error) {
 func ownerIn(info fs.FileInfo) (uid int, names uint64) {
 	st := info.Sys().(*syscall.Stat_t)
 	return int(st.Uid), uint64(st.Nlink) // it is narrower on some systems
+}
+
+// tryLock locks the file and returns true, or returns false if another process has the lock. Closing the file unlocks
+// it.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
 }

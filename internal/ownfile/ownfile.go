@@ -1,4 +1,4 @@
-// Package ownfile opens the files that waybill keeps next to a store: regular files of this user with one name. It
+// Package ownfile opens and locks the files that waybill keeps next to a store: regular files of this user with one name. It
 // refuses every other file and repairs nothing.
 package ownfile
 
@@ -86,3 +86,32 @@ func strange(path, what string) *Refusal {
 }
 
 func remove(path string) string { return "look where it comes from, and remove it with rm " + path }
+
+// TryLock returns the locked file, or nil if another process has the lock. Closing the file unlocks it.
+// Its user may write into it, and it is a file that Open accepts: a hard link to another file would destroy that file.
+func TryLock(path string) (*os.File, error) {
+	f, err := Open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, fmt.Errorf("open a lock: %w", err)
+	}
+	had, err := tryLock(f)
+	if err == nil && had {
+		if had, err = stillNamed(f, path); err == nil && had {
+			return f, nil
+		}
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// stillNamed reports whether path still names f. The lock of a removed file does not exclude other processes.
+func stillNamed(f *os.File, path string) (bool, error) {
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, info), err
+}

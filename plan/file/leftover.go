@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"waybill/internal/lazyregexp"
+	"waybill/internal/ownfile"
 )
 
 // A process that is killed while it replaces a plan leaves a temporary file next to the plan. The lock file lists that
@@ -105,7 +106,7 @@ func RemoveLeftovers(lockPath string) (saved []string) {
 	if info, err := os.Lstat(lockPath); err != nil || info.Size() <= 1 {
 		return nil
 	}
-	if f, err := takeLock(lockPath); err == nil && f != nil {
+	if f, err := ownfile.TryLock(lockPath); err == nil && f != nil {
 		_, saved = removeLeft(f)
 		_ = f.Close() // the cleanup is already written
 	}

@@ -1,9 +1,7 @@
 package file
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -36,7 +34,7 @@ func (r *Root) takeTurn() (*turn, error) {
 	}
 	wait := patience{path: r.opts.LockPath, longest: time.Now().Add(lockLongest)}
 	for ; ; time.Sleep(lockPause) { //permit:time.Sleep because no system waits for a file lock for a bounded time
-		f, err := takeLock(r.opts.LockPath)
+		f, err := ownfile.TryLock(r.opts.LockPath)
 		if err == nil && f == nil && wait.over(time.Now()) {
 			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", r.opts.LockPath)}
 		}
@@ -89,33 +87,4 @@ func (p *patience) over(now time.Time) bool {
 		}
 	}
 	return now.After(p.end) || now.After(p.longest)
-}
-
-// takeLock returns the locked file, or nil if another process has the lock. It writes into the file, so it opens only
-// files that ownfile accepts: with a hard link to another file, it would destroy that file.
-func takeLock(path string) (*os.File, error) {
-	f, err := ownfile.Open(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock of the plans: %w", err)
-	}
-	had, err := tryLock(f)
-	if err == nil && had {
-		if had, err = stillNamed(f, path); err == nil && had {
-			return f, nil
-		}
-	}
-	return nil, errors.Join(err, f.Close())
-}
-
-// stillNamed reports whether path still names f. The lock of a removed file does not exclude other processes.
-func stillNamed(f *os.File, path string) (bool, error) {
-	mine, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && os.SameFile(mine, info), err
 }

@@ -45,18 +45,3 @@ func (s site) sync() error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
-
-// tryLock locks the file and returns true, or returns false if another process has the lock. Closing the file unlocks
-// it.
-func tryLock(f *os.File) (bool, error) {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		default:
-			return err == nil, err
-		}
-	}
-}

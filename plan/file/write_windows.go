@@ -35,14 +35,3 @@ func (s site) exchange(temp string) (err error) {
 	}
 	return err
 }
-
-// tryLock locks the file and returns true, or returns false if another process has the lock. Closing the file unlocks
-// it.
-func tryLock(f *os.File) (bool, error) {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
-		0, 1, 0, &windows.Overlapped{})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return false, nil
-	}
-	return err == nil, err
-}
