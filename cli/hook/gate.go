@@ -27,8 +27,10 @@ import (
 // A gate collects the reasons why an agent must not stop.
 type gate struct {
 	*runner
-	open   []string // why the agent must go on, for the agent
-	person []string // the faults that only a person can mend
+	open   []string                   // why the agent must go on, for the agent
+	person []string                   // the faults that only a person can mend
+	ran    map[string]schema.CheckRun // by name: the executions of this stop; the zero value if it did not end in time
+	turn   *os.File                   // the lock of the checks; nil until it is taken
 }
 
 // stop holds the agent while its instructions are not acknowledged or its checks are not green. A stop that was held as often
@@ -37,7 +39,7 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 	if err := r.place(); err != nil {
 		return a, err
 	}
-	g := &gate{runner: r}
+	g := &gate{runner: r, ran: map[string]schema.CheckRun{}}
 	if err := g.checks(ctx); err != nil {
 		return a, err
 	}
@@ -120,12 +122,16 @@ func (g *gate) checks(ctx context.Context) error {
 	}
 	limited, stop := context.WithDeadlineCause(ctx, forChecks(ctx), errLate)
 	defer stop()
+	defer g.endTurn()
 	if err := g.checkRuns(limited, c); err != nil {
 		return err
 	}
 	names := standing.Required(config.PerItem)
 	if g.in.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
 		return nil
+	}
+	if ok, err := g.takeTurn(limited); err != nil || !ok {
+		return err
 	}
 	before, known := g.greens(), map[string]string{}
 	tree, unbound := check.Tree(limited, g.ws.Root)
@@ -173,6 +179,9 @@ func (g *gate) checkRuns(ctx context.Context, c *receipts.Checks) error {
 		if len(run.Proof.Required) == 0 {
 			continue
 		}
+		if ok, err := g.takeTurn(ctx); err != nil || !ok {
+			return err
+		}
 		var at schema.ResumeRunResult
 		if err := g.call(ctx, "resume_run", schema.ResumeRunParams{Plan: run.Plan, ItemID: run.ItemID}, &at); err != nil {
 			return err
@@ -202,11 +211,15 @@ func (g *gate) checkRuns(ctx context.Context, c *receipts.Checks) error {
 const maxReason = 2 << 10
 
 // runCheck runs a check and adds to the gate why it is not green. A check that does not end within the time of the hook has
-// no outcome: that is told to the person, and the agent may stop.
+// no outcome: that is told to the person, and the agent may stop. An execution of this stop on the same files is not repeated.
 func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run, name string) (schema.CheckRun, error) {
+	if ran, ok := g.ran[name]; ok && g.standsFor(ctx, c, ran, run) {
+		return ran, nil
+	}
 	began := time.Now()
 	ran, err := c.Run(ctx, run, name)
 	if err != nil && errors.Is(context.Cause(ctx), errLate) {
+		g.ran[name] = schema.CheckRun{}
 		g.person = append(g.person, fmt.Sprintf("waybill: check %s did not end within the %v that %s gives a hook, so its outcome is not known: waybill check runs it",
 			name, time.Since(began).Round(time.Second), g.host.Name))
 		return schema.CheckRun{}, nil
@@ -214,6 +227,7 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 	if err != nil {
 		return ran, err
 	}
+	g.ran[name] = ran
 	switch line, _, _ := c.Command(name); {
 	case ran.Outcome == proof.Red.String():
 		why := ran.Reason
@@ -227,6 +241,19 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 		g.person = append(g.person, fmt.Sprintf("waybill: check %s changes files while it runs: have git ignore what it writes", name))
 	}
 	return ran, nil
+}
+
+// standsFor reports whether an execution of this stop is one for a run, too, or for the workspace. Each run has facts
+// of its own, and its own answer to whether the work changed the files that a check protects.
+func (g *gate) standsFor(ctx context.Context, c *receipts.Checks, ran schema.CheckRun, run schema.Run) bool {
+	if ran.Check == "" {
+		return true
+	}
+	if found, _, _ := c.Look().Find(ran.Check); run.RunID != "" && (ran.Check == proof.Facts || len(found.Protect) > 0) {
+		return false
+	}
+	tree, err := check.Tree(ctx, g.ws.Root)
+	return err == nil && tree == ran.TreeAfter
 }
 
 // ending returns the end of an output, with each line indented and without what could pass for a message of another.

@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"waybill/check/trust"
+	"waybill/internal/ownfile"
 	"waybill/schema"
 )
 
@@ -112,10 +115,7 @@ func TestChecksOfARunAreReported(t *testing.T) {
 	w := newWorld(t)
 	w.trusted("[[check]]\nname = \"todo\"\nrun = \"! grep TODO cart.go\"\n")
 	w.write("cart.go", "package cart\n")
-	var begun schema.InitRunResult
-	w.call("init_run", `{"plan":"tasks.md","item_id":"1","policy":{"require_checks":["todo"],"facts":"off"}}`, &begun)
-	run := begun.Run.RunID
-	w.call("ingest_output", `{"run_id":"`+run+`","role":"worker","output":"role: worker\ntask_id: 1\nkey: `+w.key(run)+`\nstatus: pass\ngit_range: a1b2c3d..d4e5f6a\n\nDone."}`, nil)
+	run := w.waiting()
 	require.Zero(t, w.stopped(false))
 	var receipts schema.ReceiptList
 	w.call("list_receipts", `{"run_id":"`+run+`"}`, &receipts)
@@ -125,6 +125,60 @@ func TestChecksOfARunAreReported(t *testing.T) {
 	var runs schema.RunList
 	w.call("list_runs", `{"run_id":"`+run+`"}`, &runs)
 	require.Empty(t, runs.Items[0].Proof.Due)
+}
+
+// waiting returns a run that waits for the check todo.
+func (w *world) waiting() (run string) {
+	w.t.Helper()
+	var begun schema.InitRunResult
+	w.call("init_run", `{"plan":"tasks.md","item_id":"1","policy":{"require_checks":["todo"],"facts":"off"}}`, &begun)
+	run = begun.Run.RunID
+	w.call("ingest_output", `{"run_id":"`+run+`","role":"worker","output":"role: worker\ntask_id: 1\nkey: `+w.key(run)+`\nstatus: pass\ngit_range: a1b2c3d..d4e5f6a\n\nDone."}`, nil)
+	return run
+}
+
+// A check that a run waits for is one of the workspace, too.
+func TestACheckOfARunRanTwiceAtOneStop(t *testing.T) {
+	w := newWorld(t)
+	count, ran := counting(t)
+	w.trusted("[[check]]\nname = \"todo\"\nrun = \"" + count + "; ! grep TODO cart.go\"\n")
+	w.write("cart.go", "package cart // TODO\n")
+	w.waiting()
+	reason := w.stopped(false).Reason
+	require.Equal(t, 1, strings.Count(reason, "The check todo is red"), reason)
+	require.Equal(t, 1, ran())
+}
+
+func TestHooksAtOnceRanACheckInParallel(t *testing.T) {
+	w := newWorld(t)
+	count, ran := counting(t)
+	busy := filepath.Join(t.TempDir(), "busy")
+	w.trusted("[[check]]\nname = \"a\"\nrun = \"mkdir " + busy + " && " + count + " && rmdir " + busy + "\"\n")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { assert.Zero(t, w.stopped(false)) })
+	}
+	all.Wait()
+	require.Equal(t, 1, ran(), "the other hooks find the files green")
+}
+
+func TestAHookWaitedForTheChecksOfAnotherWithoutEnd(t *testing.T) {
+	w := newWorld(t)
+	count, ran := counting(t)
+	w.trusted("[[check]]\nname = \"a\"\nrun = \"" + count + "\"\n")
+	folder := filepath.Join(w.place().StateDir, "hooks")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	lock, err := ownfile.TryLock(filepath.Join(folder, "checks.lock"))
+	require.NoError(t, err)
+	require.NotNil(t, lock)
+	w.flags = []string{"--timeout", "2s"}
+	got := w.stopped(false)
+	require.Empty(t, got.Decision)
+	require.Equal(t, "waybill: another hook ran checks for too long, so their outcome is not known here: waybill check runs them", got.SystemMessage)
+	require.Zero(t, ran())
+	require.NoError(t, lock.Close())
+	require.Zero(t, w.stopped(false))
+	require.Equal(t, 1, ran())
 }
 
 // key returns the result key of the prompt of a worker.

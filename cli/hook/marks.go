@@ -93,6 +93,9 @@ func sweep(folder string) {
 		return
 	}
 	for _, entry := range entries {
+		if entry.Name() == turnFile {
+			continue // a removed lock excludes no other hook
+		}
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > marksAge {
 			_ = os.Remove(filepath.Join(folder, entry.Name()))
 		}
