@@ -37,17 +37,12 @@ func (r *runner) anchor(ctx context.Context) (string, error) {
 	return answer.Text, err
 }
 
-// prompt hands over what is due, with the prompt of the person.
-func (r *runner) prompt(ctx context.Context) (a dialect.Answer, err error) {
+// handOver returns the instructions that are due, behind the anchor if the conversation was compacted.
+func (r *runner) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, err error) {
 	some, err := r.open(false)
 	if err != nil || !some || !r.in.Context {
 		return a, err
 	}
-	return r.handOver(ctx, 0)
-}
-
-// handOver returns the instructions that are due, behind the anchor if the conversation was compacted.
-func (r *runner) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, err error) {
 	if r.unmark(compacted) {
 		if a.Context, err = r.anchor(ctx); err != nil {
 			return a, err
@@ -155,7 +150,9 @@ func (r *runner) report(ctx context.Context, sessions []string, kind string, dat
 		if r.in.Use != "" {
 			p.IdempotencyKey = digest(r.host.Name, session, r.in.Use)
 		}
-		all.Go(func() { faults[i] = r.call(ctx, "report_event", p, nil) })
+		all.Go(func() {
+			faults[i] = guard(func() error { return r.call(ctx, "report_event", p, nil) })
+		})
 	}
 	all.Wait()
 	return errors.Join(faults...)

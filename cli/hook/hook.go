@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ that a fault never stops an agent: standard error and a notice say what is wrong
 				return fmt.Errorf("%s is no host with hooks that waybill knows: it knows %s", safetext.Quote(args[0], 40), strings.Join(dialect.Names(), ", "))
 			}
 			h.host = host
-			return h.run(cmd.Context())
+			return guard(func() error { return h.run(cmd.Context()) })
 		},
 	}
 	cmd.Flags().StringVar(&h.session, "session", "", "the session whose instructions the agent receives (default: that of the host, and default)")
@@ -90,28 +91,52 @@ var errLate = errors.New("the time is over")
 func (h *hook) run(ctx context.Context) error {
 	began := time.Now()
 	output.CatchClosedPipe()
-	text, err := h.read(limit(h.timeout, 10*time.Second))
+	text, err := h.read(h.within(began, 10*time.Second).act.Sub(began))
 	var in dialect.Input
 	if err == nil {
-		in, err = h.host.Read(text)
+		err = guard(func() (err error) {
+			in, err = h.host.Read(text)
+			return err
+		})
 	}
 	if err != nil {
 		_, _ = h.write(dialect.Event{}, dialect.Answer{}) // first, because the store may be slow
 		r := &runner{hook: h}
 		return r.reported(ctx, err)
 	}
-	ctx, stop := context.WithDeadlineCause(ctx, began.Add(limit(h.timeout, in.Timeout)), errLate)
+	r := &runner{hook: h, in: in, times: h.within(began, in.Timeout)}
+	ctx, stop := context.WithDeadlineCause(ctx, r.times.act, errLate)
 	defer stop()
-	r := &runner{hook: h, in: in}
-	return r.answer(ctx)
+	return r.answer(ctx, r.act)
 }
 
-// limit returns how long a hook takes at most, if its host waits for so long.
-func limit(given, usual time.Duration) time.Duration {
-	if given > 0 {
-		usual = given
+// times are the moments of one hook, in their order.
+type times struct {
+	act    time.Time // all work must have ended
+	answer time.Time // the answer is written, with or without the work
+	undo   time.Time // the last moment to take back what the host did not get
+	end    time.Time // the process ends, before the host ends it
+}
+
+// within returns the times of a hook for which the host waits for the usual period, or for that of --timeout.
+func (h *hook) within(began time.Time, usual time.Duration) times {
+	if h.timeout > 0 {
+		usual = h.timeout
 	}
-	return usual - min(usual/5, 15*time.Second)
+	act := usual - min(usual/5, 15*time.Second)
+	answer := act + min(usual/10, 500*time.Millisecond)
+	quarter := (usual - answer) / 4
+	return times{began.Add(act), began.Add(answer), began.Add(answer + 2*quarter), began.Add(answer + 3*quarter)}
+}
+
+// guard runs fn and returns its panic as an error: with the exit code of a panic, Claude Code would refuse a prompt.
+func guard(fn func() error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("a fault in waybill: %v, at %s", fault, debug.Stack())
+		}
+	}()
+	return fn()
 }
 
 // read returns the event. A host that writes without an end, or nothing, does not hold the hook up.

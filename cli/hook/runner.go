@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"waybill/cli/hook/dialect"
@@ -21,13 +20,15 @@ import (
 type runner struct {
 	*hook
 	in    dialect.Input
+	times times
 	ws    workspace.Workspace
 	local *program.Local // nil until something needs the store
 	sends []func()       // take back what was handed out
 }
 
-// answer acts on the event within the time of ctx, and writes the answer. It takes back the sends of an answer that the host does not take.
-func (r *runner) answer(ctx context.Context) error {
+// answer acts on the event within the time of ctx, and writes the answer. It takes back the sends of an answer that the host
+// does not take, also if the work ends only after the answer had to be written.
+func (r *runner) answer(ctx context.Context, act func(context.Context) (dialect.Answer, error)) error {
 	type result struct {
 		answer dialect.Answer
 		err    error
@@ -35,51 +36,57 @@ func (r *runner) answer(ctx context.Context) error {
 	acted := make(chan result, 1)
 	go func() { // ends after what ctx bounds, or with the process
 		var got result
-		defer func() {
-			if fault := recover(); fault != nil {
-				got = result{err: fmt.Errorf("a fault in waybill: %v, at %s", fault, debug.Stack())}
-			}
-			acted <- got
-		}()
-		if got.answer, got.err = r.act(ctx); got.err != nil {
-			got.err = r.reported(ctx, got.err)
+		got.err = guard(func() (err error) {
+			got.answer, err = act(ctx)
+			return err
+		})
+		if got.err != nil {
+			got.err = errors.Join(got.err, guard(func() error {
+				_ = r.reported(ctx, got.err)
+				return nil
+			}))
 		}
+		acted <- got
 	}()
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), untilLate(ctx))
-	defer stop()
 	var got result
 	select {
 	case got = <-acted:
-	case <-late.Done():
-		got.err = fmt.Errorf("gave up on %s: %w", r.in.Name, errLate)
-		_, _ = r.write(r.in.Event, dialect.Answer{})
-		return got.err
+	case <-time.After(time.Until(r.times.answer)):
+		_, err := r.write(r.in.Event, dialect.Answer{})
+		select {
+		case <-acted:
+			r.finish(false)
+		case <-time.After(time.Until(r.times.undo)): // the work goes on, so nothing here may be read
+		}
+		return errors.Join(fmt.Errorf("gave up on %s: %w", r.in.Name, errLate), err)
 	}
 	if got.err != nil {
 		got.answer = dialect.Answer{}
 	}
 	handedOver, err := r.write(r.in.Event, got.answer)
-	handedOver = handedOver && got.err == nil
+	r.finish(handedOver && got.err == nil)
+	return errors.Join(got.err, err)
+}
+
+// finish takes back the sends of an answer that was not handed over, and closes the store so that all of it is written.
+func (r *runner) finish(handedOver bool) {
 	if !handedOver {
 		for _, undo := range r.sends {
 			undo()
 		}
 	}
 	if r.local != nil {
-		r.local.Backend.Abandon(untilLate(ctx))
+		r.local.Backend.Abandon(time.Until(r.times.end))
 	}
-	return errors.Join(got.err, err)
-}
-
-// untilLate returns the time until the host would end the hook.
-func untilLate(ctx context.Context) time.Duration {
-	end, _ := ctx.Deadline()
-	return time.Until(end) + 500*time.Millisecond
 }
 
 // write writes the answer to an event.
 func (h *hook) write(ev dialect.Event, a dialect.Answer) (handedOver bool, err error) {
-	text, err := h.host.Write(ev, a)
+	var text []byte
+	err = guard(func() (err error) {
+		text, err = h.host.Write(ev, a)
+		return err
+	})
 	if err == nil && len(text) > 0 {
 		if _, err = h.Out.Write(text); err != nil {
 			err = fmt.Errorf("the host did not take the answer, so nothing counts as sent: %w", err)
@@ -94,7 +101,7 @@ func (r *runner) act(ctx context.Context) (a dialect.Answer, err error) {
 	case dialect.SessionStart:
 		return r.start(ctx)
 	case dialect.Prompt:
-		return r.prompt(ctx)
+		return r.handOver(ctx, 0)
 	case dialect.Question:
 		return a, r.question(ctx)
 	case dialect.Tool, dialect.ToolFailed:
