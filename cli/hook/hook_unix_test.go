@@ -37,6 +37,20 @@ func TestAnAgentAcknowledgesByWhatItDoes(t *testing.T) {
 	require.Empty(t, w.notices())
 }
 
+// A subagent does a part of the work that the main agent was told to do.
+func TestACallOfASubagentDidNotAcknowledge(t *testing.T) {
+	for session, acknowledged := range map[string]bool{"default": true, "s": true, "sub": true, "other": false} {
+		w := newWorld(t)
+		w.call("queue_instruction_with_ack", strings.Replace(fmt.Sprintf(untilTested, 3), "{", `{"session_id":"`+session+`",`, 1), nil)
+		call := bash("toolu_1", "go test ./...")
+		call["agent_id"] = "sub"
+		require.Zero(t, w.hook("PostToolUse", call), "and it gets no instruction of its parent")
+		var list schema.InstructionList
+		w.call("list_instructions", `{"session_id":"`+session+`"}`, &list)
+		require.Equal(t, acknowledged, list.Items[0].State == "acknowledged", session)
+	}
+}
+
 // A hook that stands in two configurations runs twice for one call; what was asked for in between is not done by that.
 func TestACallCountsOnce(t *testing.T) {
 	w := newWorld(t)

@@ -128,12 +128,15 @@ func (r *runner) sessions() ([]string, error) {
 		return nil, nil
 	case r.in.Kind == dialect.SubagentStop:
 		return []string{r.in.Agent}, nil
-	case r.in.Agent != "":
-		return []string{own, r.in.Agent}, nil
-	case r.session != "" || own == defaultSession:
-		return []string{own}, nil
 	}
-	return []string{own, defaultSession}, nil
+	sessions := []string{own}
+	if r.in.Agent != "" {
+		sessions = append(sessions, r.in.Agent)
+	}
+	if r.session == "" && own != defaultSession {
+		sessions = append(sessions, defaultSession)
+	}
+	return sessions, nil
 }
 
 // defaultSession is the session of instructions that name none.
