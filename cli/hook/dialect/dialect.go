@@ -52,6 +52,8 @@ type Host struct {
 	Questions []string
 
 	fields fields
+	// failed returns the error in the output of a tool, or nil. It is nil for a host with an event of its own for failed calls.
+	failed func(tool string, output any) any
 	write  func(ev Event, a Answer) any
 }
 

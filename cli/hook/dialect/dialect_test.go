@@ -73,6 +73,33 @@ func TestCodexRefusesNoFieldOfAnAnswer(t *testing.T) {
 	}
 }
 
+// Gemini CLI sets an error only where the shell could not start, so a command that ended with 1 acknowledged.
+func TestAFailedCommandOfGeminiCountedAsDone(t *testing.T) {
+	h, ok := dialect.Of("gemini")
+	require.True(t, ok)
+	for content, want := range map[string]dialect.Kind{
+		"Output: ok\nProcess Group PGID: 7":                                       dialect.Tool,
+		"Output: the line\nExit Code: 1\nis printed":                              dialect.Tool,
+		"Output: FAIL\nExit Code: 1":                                              dialect.ToolFailed,
+		"Output: FAIL\nExit Code: 127\nBackground PIDs: 8\nProcess Group PGID: 7": dialect.ToolFailed,
+		"Output: (empty)\nSignal: 9\nProcess Group PGID: 7":                       dialect.ToolFailed,
+		"Command was cancelled by user before it could complete.":                 dialect.ToolFailed,
+		"": dialect.Tool,
+	} {
+		for tool, want := range map[string]dialect.Kind{"run_shell_command": want, "read_file": dialect.Tool} {
+			text, err := json.Marshal(map[string]any{
+				"hook_event_name": "AfterTool", "session_id": "s", "tool_name": tool,
+				"tool_response": map[string]any{"llmContent": "<untrusted_context>\n" + content + "\n</untrusted_context>\n\nmore of the host"},
+			})
+			require.NoError(t, err)
+			in, err := h.Read(text)
+			require.NoError(t, err)
+			require.Equal(t, want, in.Kind, "%s: %s", tool, content)
+			require.Equal(t, want == dialect.ToolFailed, in.Data["error"] != nil)
+		}
+	}
+}
+
 // A hold without a limit below the host's own would end in the host's warning instead of ours.
 func TestHoldsStayBelowTheLimitsOfHosts(t *testing.T) {
 	gaveUp := map[string]int{"claude-code": 8, "qwen": 8, "copilot": 8, "cursor": 5}

@@ -20,7 +20,8 @@ func claudeCode() Host {
 	}
 }
 
-// codex refuses an answer with a field that it does not know, and has no event for a failed call.
+// codex refuses an answer with a field that it does not know. It has no event for a failed call, and the output of a command,
+// a text, does not say how the command ended.
 // Source: openai/codex, codex-rs/hooks/src/schema.rs and codex-rs/hooks/schema/generated.
 func codex() Host {
 	h := claudeCode()
@@ -35,6 +36,7 @@ func codex() Host {
 		{Name: "SubagentStop", Kind: SubagentStop, Timeout: long},
 		{Name: "PreCompact", Kind: Compact, Timeout: short},
 	}
+	h.failed = memberError
 	return h
 }
 
@@ -52,7 +54,7 @@ func gemini() Host {
 		{Name: "AfterAgent", Kind: Stop, Timeout: long},
 		{Name: "PreCompress", Kind: Compact, Timeout: short},
 	}
-	h.write = geminiAnswer
+	h.failed, h.write = geminiFailed, geminiAnswer
 	return h
 }
 

@@ -140,14 +140,13 @@ func (h Host) readTool(event map[string]any, in *Input) {
 	} else if in.Kind == Question {
 		in.Kind = 0 // a matcher that the host ignores
 	}
-	if failure := failed(output); in.Kind == Tool && failure != nil && h.failsInside() {
-		in.Kind, output = ToolFailed, nil
-		event["error"] = failure
-	} else if in.Kind == ToolFailed {
-		output = nil
-		event["error"] = pick(event, h.fields.failure)
-	} else {
-		delete(event, "error")
+	var failure any
+	if in.Kind == ToolFailed {
+		failure, output = pick(event, h.fields.failure), nil
+	} else if in.Kind == Tool && h.failed != nil {
+		if failure = h.failed(in.Tool, output); failure != nil {
+			in.Kind, output = ToolFailed, nil
+		}
 	}
 	in.Data = map[string]any{}
 	for _, f := range []struct {
@@ -157,7 +156,7 @@ func (h Host) readTool(event map[string]any, in *Input) {
 		{"tool_name", pick(event, h.fields.tool)},
 		{"tool_input", input},
 		{"tool_response", output},
-		{"error", event["error"]},
+		{"error", failure},
 		{"cwd", event["cwd"]},
 		{"agent_type", event["agent_type"]},
 	} {
@@ -172,15 +171,33 @@ func (h Host) readTool(event map[string]any, in *Input) {
 	}
 }
 
-// failsInside reports whether the host has no event of its own for a failed call.
-func (h Host) failsInside() bool {
-	return !slices.ContainsFunc(h.Events, func(ev Event) bool { return ev.Kind == ToolFailed })
+// memberError returns the member error of the output of a tool.
+func memberError(_ string, output any) any {
+	members, _ := output.(map[string]any)
+	return members["error"]
 }
 
-// failed returns the error in the output of a tool, or nil.
-func failed(output any) any {
-	if members, ok := output.(map[string]any); ok {
-		return members["error"]
+// geminiFailed also returns the output of a command that failed or was cancelled. Gemini CLI sets an error only where the shell
+// could not start. How a command ended is on the last lines of an envelope; an exit code and a signal are there only after a failure.
+func geminiFailed(tool string, output any) any {
+	if err := memberError(tool, output); err != nil || tool != "run_shell_command" {
+		return err
+	}
+	members, _ := output.(map[string]any)
+	content := str(members["llmContent"])
+	inside, _, _ := strings.Cut(strings.TrimPrefix(content, "<untrusted_context>\n"), "\n</untrusted_context>")
+	if strings.HasPrefix(inside, "Command was cancelled ") || strings.HasPrefix(inside, "Command was automatically cancelled ") {
+		return content
+	}
+	for _, line := range slices.Backward(strings.Split(inside, "\n")) {
+		name, _, _ := strings.Cut(line, ": ")
+		switch name {
+		case "Process Group PGID", "Background PIDs":
+		case "Exit Code", "Signal":
+			return content
+		default:
+			return nil
+		}
 	}
 	return nil
 }
@@ -218,7 +235,7 @@ func str(value any) string {
 	return text
 }
 
-// name1 returns an id, or "" if the event has none.
+// sessionID returns an id, or "" if the event has none.
 func sessionID(event map[string]any, names []string) (string, error) {
 	value := pick(event, names)
 	if value == nil || value == "" {
