@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,13 +22,18 @@ func (r *runner) start(ctx context.Context) (a dialect.Answer, err error) {
 		return a, err
 	}
 	sweep(r.folder())
-	_ = r.unmark(compacted) // this text is the one that the mark asks for
 	a.Context, err = r.anchor(ctx)
 	return a, err
 }
 
-// anchor returns what an agent must know to go on, or "".
+// anchor returns the text that an agent needs to go on, or "". It is due at the start of a session and once after a
+// compaction: if the host does not take the text, it is due again.
 func (r *runner) anchor(ctx context.Context) (string, error) {
+	if r.unmark(compacted) {
+		r.sends = append(r.sends, func() { _ = r.mark(compacted, "") })
+	} else if r.in.Kind != dialect.SessionStart {
+		return "", nil
+	}
 	own, err := r.sessions()
 	if err != nil {
 		return "", err
@@ -43,10 +49,8 @@ func (r *runner) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, 
 	if err != nil || !some || !r.in.Context {
 		return a, err
 	}
-	if r.unmark(compacted) {
-		if a.Context, err = r.anchor(ctx); err != nil {
-			return a, err
-		}
+	if a.Context, err = r.anchor(ctx); err != nil {
+		return a, err
 	}
 	texts, lost, err := r.dispatch(ctx, r.host.MaxContext-len(a.Context), minAgeMS)
 	if err != nil {
@@ -133,9 +137,7 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 	case r.in.Agent != "" || !r.in.Context:
 		return a, nil
 	case r.host.PromptTakesContext():
-		if r.unmark(compacted) {
-			a.Context, err = r.anchor(ctx)
-		}
+		a.Context, err = r.anchor(ctx)
 		return a, err
 	}
 	return r.handOver(ctx, repeatAge)
@@ -161,7 +163,7 @@ func (r *runner) report(ctx context.Context, sessions []string, kind string, dat
 // answered consumes the notices about the question that this tool call asked.
 func (r *runner) answered(ctx context.Context) error {
 	var open schema.NoticeList
-	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: r.in.Session, Peek: true}, &open); err != nil {
+	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: cmp.Or(r.own, defaultSession), Peek: true}, &open); err != nil {
 		return err
 	}
 	var ids []string

@@ -36,6 +36,9 @@ type gate struct {
 // stop holds the agent while its instructions are not acknowledged or its checks are not green. A stop that was held as often
 // as the host's row says is let go, with a notice about what is open.
 func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
+	if r.in.Kind == dialect.SubagentStop && r.in.Agent == "" {
+		return a, nil // it has no session, and its marks would be those of the main agent
+	}
 	if err := r.place(); err != nil {
 		return a, err
 	}

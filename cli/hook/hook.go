@@ -12,6 +12,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,10 @@ func (h *hook) run(ctx context.Context) error {
 	}
 	if err != nil {
 		_, _ = h.write(dialect.Event{}, dialect.Answer{}) // first, because the store may be slow
-		r := &runner{hook: h}
+		r := &runner{hook: h, own: h.session}
 		return r.reported(ctx, err)
 	}
-	r := &runner{hook: h, in: in, times: h.within(began, in.Timeout)}
+	r := &runner{hook: h, in: in, times: h.within(began, in.Timeout), own: cmp.Or(h.session, in.Session)}
 	ctx, stop := context.WithDeadlineCause(ctx, r.times.act, errLate)
 	defer stop()
 	return r.answer(ctx, r.act)

@@ -5,6 +5,7 @@ package hook_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -160,6 +161,43 @@ func TestAQuestionInTheHostsDialogIsANotice(t *testing.T) {
 	require.Zero(t, w.hook("PreToolUse", bash("toolu_2", "ls")))
 	require.Zero(t, w.hook("PostToolUse", question))
 	require.Empty(t, w.notices(), "it was answered")
+}
+
+// The notice was posted for the session of --session, and looked for under that of the host.
+func TestAnAnswerDidNotConsumeTheNoticeOfANamedSession(t *testing.T) {
+	w := newWorld(t)
+	w.flags = []string{"--session", "other"}
+	question := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "tool_input": map[string]any{"question": "Which database?"}}
+	require.Zero(t, w.hook("PreToolUse", question))
+	require.Len(t, w.notices(), 1)
+	require.Zero(t, w.hook("PostToolUse", question))
+	require.Empty(t, w.notices())
+}
+
+func TestASubagentWithoutAnIDClearedTheHoldsOfTheMainAgent(t *testing.T) {
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 9), nil)
+	for i := range w.holds() {
+		require.Equal(t, "block", w.stopped(i > 0).Decision)
+		require.Zero(t, w.hook("SubagentStop", nil))
+	}
+	require.Empty(t, w.stopped(true).Decision)
+}
+
+func TestAnAnchorThatTheHostDidNotTakeWasLost(t *testing.T) {
+	w := newWorld(t)
+	w.call("init_run", `{"plan":"tasks.md","item_id":"1"}`, nil)
+	w.hook("PreCompact", map[string]any{"trigger": "auto"})
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, in.Close())
+	w.out = out
+	_, stderr := w.raw(w.event("UserPromptSubmit", nil))
+	require.Contains(t, stderr, "the host did not take the answer")
+	require.NoError(t, out.Close())
+	w.out = nil
+	require.Contains(t, w.hook("UserPromptSubmit", nil).context(), "Write it")
+	require.NotContains(t, w.hook("UserPromptSubmit", nil).context(), "Write it")
 }
 
 // An agent that lost its memory is told where it was: at once where the host begins the session anew, and else with the next

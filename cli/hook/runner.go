@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,6 +22,7 @@ type runner struct {
 	*hook
 	in    dialect.Input
 	times times
+	own   string // the session of the agent: that of --session, or that of the host; "" if neither names one
 	ws    workspace.Workspace
 	local *program.Local // nil until something needs the store
 	sends []func()       // take back what was handed out
@@ -114,26 +116,20 @@ func (r *runner) act(ctx context.Context) (a dialect.Answer, err error) {
 	return a, nil // a tool that asks nothing, from a host that ignores matchers
 }
 
-// sessions returns the sessions that the event belongs to. The first is that of the host. A subagent shares the tool calls of
+// sessions returns the sessions that the event belongs to. The first is that of the agent. A subagent shares the tool calls of
 // its parent, and not its instructions.
 func (r *runner) sessions() ([]string, error) {
-	own := r.session
-	if own == "" {
-		own = r.in.Session
-	}
 	switch {
-	case own == "":
+	case r.own == "":
 		return nil, errors.New("the event names no session; --session names one")
-	case r.in.Kind == dialect.SubagentStop && r.in.Agent == "":
-		return nil, nil
 	case r.in.Kind == dialect.SubagentStop:
 		return []string{r.in.Agent}, nil
 	}
-	sessions := []string{own}
+	sessions := []string{r.own}
 	if r.in.Agent != "" {
 		sessions = append(sessions, r.in.Agent)
 	}
-	if r.session == "" && own != defaultSession {
+	if r.session == "" && r.own != defaultSession {
 		sessions = append(sessions, defaultSession)
 	}
 	return sessions, nil
@@ -210,12 +206,7 @@ func busy(err error) bool {
 
 // tell posts a notice, once for each key.
 func (r *runner) tell(ctx context.Context, kind, key, text string, data map[string]any) error {
-	session := r.session
-	for _, other := range []string{r.in.Session, defaultSession} {
-		if session == "" {
-			session = other
-		}
-	}
+	session := cmp.Or(r.own, defaultSession)
 	if data == nil {
 		data = map[string]any{}
 	}
