@@ -15,8 +15,17 @@ type hookForm struct {
 	grouped bool                                               // an event has groups, each with a matcher and a list of hooks; else it has hooks
 	version bool                                               // a new file begins with a version
 	desktop bool                                               // a program runs them that may be started without a shell
+	windows Shell                                              // the shell on Windows; elsewhere it is POSIX
 	fields  func(line shellLine, seconds int) []notation.Field // one hook
 	ignored func(tree map[string]any) string                   // why the host runs no hook of this file, or empty
+}
+
+// shell returns the shell for a command on a system.
+func (f *hookForm) shell(goos string) Shell {
+	if goos == "windows" {
+		return f.windows
+	}
+	return POSIX
 }
 
 // list returns the hooks with their command and their events.
@@ -24,7 +33,7 @@ func (f *hookForm) list(hook Hook, goos string, events []notation.Event) notatio
 	return notation.Hooks{
 		Grouped: f.grouped, Version: f.version, Events: events, Own: hook.owner(), Command: commandKeys,
 		Fields: func(e notation.Event, old map[string]any) []notation.Field {
-			return f.fields(hook.inPlaceOf(old).line(goos), e.Seconds)
+			return f.fields(shellLine{hook.inPlaceOf(old).line(f.shell(goos)), goos == "windows"}, e.Seconds)
 		},
 	}
 }
@@ -51,34 +60,35 @@ func disabled(tree map[string]any) string {
 	return ""
 }
 
-// claudeHooks are in the settings. Source: Claude Code documentation, "Hooks reference".
+// claudeHooks are in the settings. Source: Claude Code documentation, "Hooks reference", on the field shell too.
 func claudeHooks() *hookForm {
 	return &hookForm{
 		user: func(p Places) ([]string, error) {
 			return p.below("CLAUDE_CONFIG_DIR", p.inHome(".claude"), "settings.json")
 		},
-		project: ".claude/settings.json", grouped: true, fields: commandHook, ignored: disabled,
+		project: ".claude/settings.json", grouped: true, fields: commandHook, ignored: disabled, windows: GitBash,
 	}
 }
 
-// codexHooks are on by default since the feature left its trial. The root of the file takes no other member. Source:
-// Codex documentation, "Hooks"; the schema of codex-rs/hooks.
+// codexHooks are on by default since the feature left its trial. The root of the file takes no other member. On Windows, the shell
+// of the session runs them, or else cmd. Source: Codex documentation, "Hooks"; the schema and command_runner.rs of codex-rs/hooks.
 func codexHooks() *hookForm {
 	return &hookForm{
 		user: func(p Places) ([]string, error) {
 			return p.below("CODEX_HOME", p.inHome(".codex"), "hooks.json")
 		},
-		project: ".codex/hooks.json", grouped: true, fields: commandHook,
+		project: ".codex/hooks.json", grouped: true, fields: commandHook, windows: AnyShell,
 	}
 }
 
-// geminiHooks have limits in milliseconds. Source: docs/hooks/reference.md of Gemini CLI 0.61.
+// geminiHooks have limits in milliseconds. Source: docs/hooks/reference.md of Gemini CLI 0.61, and its function
+// getShellConfiguration.
 func geminiHooks() *hookForm {
 	return &hookForm{
 		user: func(p Places) ([]string, error) {
 			return p.below("GEMINI_CLI_HOME", p.Home, ".gemini", "settings.json")
 		},
-		project: ".gemini/settings.json", grouped: true,
+		project: ".gemini/settings.json", grouped: true, windows: PowerShell,
 		fields: func(line shellLine, seconds int) []notation.Field {
 			return pairs("name", "waybill", "type", "command", "command", line.text, "timeout", seconds*1000)
 		},
@@ -92,14 +102,21 @@ func geminiHooks() *hookForm {
 }
 
 // qwenHooks have limits in milliseconds. Later versions read seconds; the limit is then without effect, and waybill ends
-// by its own. Source: docs/features/hooks.md of Qwen Code 0.15, and its documentation of 1.x.
+// by its own. On Windows the variables of its terminal choose the shell, unless the hook names one. Source: docs/features/hooks.md of
+// Qwen Code 0.15 and its function getShellConfigForHook, and its documentation of 1.x.
 func qwenHooks() *hookForm {
 	return &hookForm{
 		user: func(p Places) ([]string, error) {
 			return p.below("QWEN_HOME", p.inHome(".qwen"), "settings.json")
 		},
-		project: ".qwen/settings.json", grouped: true, ignored: disabled,
-		fields: func(line shellLine, seconds int) []notation.Field { return commandHook(line, seconds*1000) },
+		project: ".qwen/settings.json", grouped: true, ignored: disabled, windows: PowerShell,
+		fields: func(line shellLine, seconds int) []notation.Field {
+			fields := commandHook(line, seconds*1000)
+			if line.windows {
+				fields = append(fields, pairs("shell", "powershell")...)
+			}
+			return fields
+		},
 	}
 }
 
@@ -111,7 +128,7 @@ func copilotHooks() *hookForm {
 		user: func(p Places) ([]string, error) {
 			return p.below("COPILOT_HOME", p.inHome(".copilot"), "hooks", "waybill.json")
 		},
-		project: ".github/hooks/waybill.json", version: true, desktop: true,
+		project: ".github/hooks/waybill.json", version: true, desktop: true, windows: PowerShell,
 		fields: func(line shellLine, seconds int) []notation.Field {
 			shell := "bash"
 			if line.windows {
@@ -122,13 +139,14 @@ func copilotHooks() *hookForm {
 	}
 }
 
-// cursorHooks are in a file that other programs use too. Source: Cursor documentation, "Hooks".
+// cursorHooks are in a file that other programs use too. Source: Cursor documentation, "Hooks"; reports of other programs with hooks
+// on PowerShell on Windows.
 func cursorHooks() *hookForm {
 	return &hookForm{
 		user: func(p Places) ([]string, error) {
 			return p.below("", p.inHome(".cursor"), "hooks.json")
 		},
-		project: ".cursor/hooks.json", version: true, desktop: true,
+		project: ".cursor/hooks.json", version: true, desktop: true, windows: PowerShell,
 		fields: func(line shellLine, seconds int) []notation.Field {
 			return pairs("command", line.text, "timeout", seconds)
 		},
@@ -155,25 +173,67 @@ func (h Hook) inPlaceOf(old map[string]any) Hook {
 	return h
 }
 
-// line returns the command for the shell of the host: PowerShell on Windows, elsewhere that of POSIX.
-func (h Hook) line(goos string) shellLine {
-	if goos == "windows" {
-		return shellLine{strings.Join(append([]string{"&", psQuoted(h.Command)}, h.Args...), " "), true}
+// A Shell runs the command lines of a host.
+type Shell string
+
+// The shells of hosts.
+const (
+	POSIX      Shell = "sh"
+	GitBash    Shell = "Git Bash"          // on Windows
+	PowerShell Shell = "PowerShell"        // of any version
+	AnyShell   Shell = "PowerShell or cmd" // on Windows, where a line must mean the same to both
+)
+
+// line returns the command for a shell.
+func (h Hook) line(shell Shell) string {
+	words := append([]string{h.Command}, h.Args...)
+	switch shell {
+	case PowerShell:
+		line := ""
+		for _, pair := range h.Env {
+			name, value, _ := strings.Cut(pair, "=")
+			line += "$env:" + name + "=" + psQuoted(value) + "; "
+		}
+		for i := range words {
+			if i == 0 || !plain().MatchString(words[i]) {
+				words[i] = psQuoted(words[i])
+			}
+		}
+		return line + "& " + strings.Join(words, " ")
+	case AnyShell: // a program in quotes is a text to PowerShell, and its & is another thing to cmd
+		for i := range words {
+			if !plain().MatchString(words[i]) {
+				words[i] = `"` + words[i] + `"`
+			}
+		}
+		return strings.Join(words, " ")
+	case GitBash:
+		words[0] = strings.ReplaceAll(words[0], `\`, "/")
+	case POSIX:
 	}
-	var words []string
 	if len(h.Env) > 0 {
-		words = append(words, "env")
-		words = append(words, h.Env...)
+		words = slices.Concat([]string{"env"}, h.Env, words)
 	}
-	words = append(append(words, h.Command), h.Args...)
 	for i, word := range words {
 		words[i] = shQuoted(word)
 	}
-	return shellLine{strings.Join(words, " "), false}
+	return strings.Join(words, " ")
 }
 
-// harmless matches words that no shell changes.
-var harmless = lazyregexp.New(`^[A-Za-z0-9_./:@%+,=-]+$`)
+// fits reports whether a shell can be given the command.
+func (h Hook) fits(shell Shell) bool {
+	if shell != AnyShell {
+		return true
+	}
+	special := func(arg string) bool { return strings.ContainsAny(arg, "\"$`%^&|<>!") || strings.HasSuffix(arg, `\`) }
+	return plain().MatchString(h.Command) && !slices.ContainsFunc(h.Args, special) && len(h.Env) == 0
+}
+
+// harmless matches words that no shell of POSIX changes, plain those that no shell of Windows changes.
+var (
+	harmless = lazyregexp.New(`^[A-Za-z0-9_./:@%+,=-]+$`)
+	plain    = lazyregexp.New(`^[A-Za-z0-9_.:/\\=-]+$`)
+)
 
 func shQuoted(word string) string {
 	if harmless().MatchString(word) {
@@ -182,7 +242,12 @@ func shQuoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func psQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", "''") + "'" }
+// psQuoted quotes a word for PowerShell, to which typographic apostrophes are quotes, too.
+func psQuoted(word string) string {
+	return "'" + apostrophes().ReplaceAllString(word, "$0$0") + "'"
+}
+
+var apostrophes = lazyregexp.New("['\u2018\u2019\u201a\u201b]")
 
 // owner returns a check for a hook of waybill, from any folder and for any host.
 func (h Hook) owner() func(hook map[string]any) bool {
@@ -198,7 +263,7 @@ func (h Hook) owner() func(hook map[string]any) bool {
 // flagsOf returns the flags of an existing command line that begins with waybill and its hook. whole reports that nothing else
 // follows them. A line that begins with another command is not waybill's: a stranger may have written it.
 func (h Hook) flagsOf(line string) (flags []string, whole, own bool) {
-	words, whole := wordsOf(strings.TrimPrefix(line, "& "))
+	words, whole := wordsOf(line)
 	if len(words) > 0 && words[0] == "env" {
 		words = words[1:]
 		for len(words) > 0 && pair().MatchString(words[0]) {
@@ -220,33 +285,48 @@ var (
 // wordsOf returns the words at the beginning of a command line, in the quotes of any shell. whole reports that the line has nothing
 // but words. The words end before what only a shell understands, such as a pipe or a variable.
 func wordsOf(line string) (words []string, whole bool) {
+	head := psHead().FindString(line)
+	line = line[len(head):]
 	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
 		word := ""
 		for line != "" && line[0] != ' ' {
 			part := wordPart().FindString(line)
+			if head != "" {
+				part = psPart().FindString(line)
+			}
 			if part == "" {
 				return words, false
 			}
 			line = line[len(part):]
-			word += unquoted(part)
+			word += unquoted(part, head != "")
 		}
 		words = append(words, word)
 	}
 	return words, true
 }
 
-// wordPart matches a part of a word: a quoted apostrophe, a text in quotes, or characters without a meaning.
-var wordPart = lazyregexp.New(`^(?:\\'|'[^']*'|"[^"$` + "`" + `]*"|[^\s'"$` + "`" + `;|&<>()#*?!{}\[\]~]+)`)
+var (
+	// psHead matches what waybill writes before a program for PowerShell.
+	psHead = lazyregexp.New(`^(?:\$env:[A-Z_]+='(?:[^']|'')*'; )*& `)
+	// wordPart matches a part of a word: a quoted apostrophe, a text in quotes, or characters without a meaning.
+	wordPart = lazyregexp.New(`^(?:\\'|'[^']*'|"[^"$` + "`" + `]*"|[^\s'"$` + "`" + `;|&<>()#*?!{}\[\]~]+)`)
+	// psPart is the same for PowerShell, where two apostrophes in quotes are one.
+	psPart = lazyregexp.New(`^(?:'(?:[^']|'')*'|"[^"$` + "`" + `]*"|[^\s'"$` + "`" + `;|&<>()#*?!{}\[\]~]+)`)
+)
 
-func unquoted(part string) string {
+func unquoted(part string, ps bool) string {
 	switch {
 	case part == `\'`:
 		return "'"
+	case part[0] == '\'' && ps:
+		return doubled().ReplaceAllString(part[1:len(part)-1], "$1$2$3$4$5")
 	case part[0] == '\'' || part[0] == '"':
 		return part[1 : len(part)-1]
 	}
 	return part
 }
+
+var doubled = lazyregexp.New("(?:'(')|\u2018(\u2018)|\u2019(\u2019)|\u201a(\u201a)|\u201b(\u201b))")
 
 // HooksFile returns a file with only the hooks, as packages for the host have it.
 func (h Host) HooksFile(hook Hook, events []notation.Event) string {

@@ -3,6 +3,7 @@ package hostconfig
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,7 +83,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 	}
 	c := Change{Host: h, Entry: s.entry(h), Remove: s.Remove, Force: s.Force, Own: true, Keep: s.keep(), Project: s.Project}
 	add(files, Server, c.edit)
-	if h.hooks != nil {
+	if s.hooked(h) {
 		files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
 		if err != nil {
 			return nil, nil, err
@@ -97,7 +98,7 @@ func (s *Setup) parts(h Host) (paths []string, parts []Part, err error) {
 func (s *Setup) entry(h Host) Entry {
 	e := s.Entry
 	e.Env, _ = h.Pins(s.Env)
-	if h.hooks != nil { // they bring instructions, so that the model needs no ids to acknowledge them
+	if s.hooked(h) { // they bring instructions, so that the model needs no ids to acknowledge them
 		e.Args = slices.Insert(slices.Clone(e.Args), 1, hooksFlag)
 	}
 	return e
@@ -105,6 +106,20 @@ func (s *Setup) entry(h Host) Entry {
 
 func (s *Setup) choose(h Host, user func(Places) ([]string, error), project []string) ([]string, error) {
 	return Host{Title: h.Title, user: user, project: project}.located(s.Places)
+}
+
+// hooked reports whether the host has hooks that waybill can write, or remove.
+func (s *Setup) hooked(h Host) bool {
+	return h.hooks != nil && (s.Remove || s.hook(h).fits(h.hooks.shell(s.GOOS)))
+}
+
+// Unhooked returns why waybill writes no hooks for a host that has them, or empty.
+func (s *Setup) Unhooked(h Host) string {
+	if h.hooks == nil || s.hooked(h) {
+		return ""
+	}
+	return fmt.Sprintf("It has no hooks of waybill: %s runs them, and no line with %s means the same to both. Move waybill to a folder with only letters, digits, dots and hyphens in its path, and leave special characters out of the flags.",
+		h.hooks.shell(s.GOOS), s.Entry.Command)
 }
 
 // keep reports whether flags that are there stay. Flags of this run count instead.
@@ -416,6 +431,7 @@ func (s *Setup) Trusts(h Host, e Entry) bool {
 // A WrittenHooks has the hooks of waybill as they are in the file of a host.
 type WrittenHooks struct {
 	Command string // a line as this setup writes it, which may be run
+	Shell   Shell  // the shell of the host
 	There   bool   // the file has hooks of waybill
 	Foreign bool   // the file has other lines as well, or only such
 	Split   bool   // a hook has other flags than the server, and may use another store
@@ -424,7 +440,7 @@ type WrittenHooks struct {
 
 // WrittenHooks returns the hooks of waybill in the file of a host.
 func (s *Setup) WrittenHooks(h Host) (w WrittenHooks) {
-	if h.hooks == nil {
+	if !s.hooked(h) {
 		return w
 	}
 	files, err := s.choose(h, h.hooks.user, []string{h.hooks.project})
@@ -438,13 +454,14 @@ func (s *Setup) WrittenHooks(h Host) (w WrittenHooks) {
 	text := string(raw)
 	server, there := s.Written(h)
 	hook := s.hook(h)
-	w.Command = hook.line(s.GOOS).text
+	w.Shell = h.hooks.shell(s.GOOS)
+	w.Command = hook.line(w.Shell)
 	for _, line := range s.hookList(h).Commands(text) {
 		w.There = true
 		flags, _, _ := hook.flagsOf(line)
 		w.Split = w.Split || there && !slices.Equal(Globals(flags), Globals(server.Args))
-		kept := hook.inPlaceOf(map[string]any{commandKeys[0]: line}).line(s.GOOS).text
-		if line != kept || s.Project != "" && line != hook.line(s.GOOS).text {
+		kept := hook.inPlaceOf(map[string]any{commandKeys[0]: line}).line(w.Shell)
+		if line != kept || s.Project != "" && line != hook.line(w.Shell) {
 			w.Foreign = true
 		} else {
 			w.Command = line

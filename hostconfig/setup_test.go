@@ -580,6 +580,78 @@ func TestPreviewTellsTheTextOfOthers(t *testing.T) {
 	}
 }
 
+// On Windows every host got a line for PowerShell. Git Bash fails on it with the code by which Claude Code blocks each prompt.
+func TestWindowsHooksAreWrittenForTheShellOfTheHost(t *testing.T) {
+	const spaced, simple = `C:\Users\it's me\waybill.exe`, `C:\Tools\waybill.exe`
+	pinned := map[string]string{"XDG_STATE_HOME": `D:\my state`}
+	flags := []string{"--store", `D:\it's ours\work.db`}
+	for host, want := range map[string][2]string{
+		"claude-code": {`'C:/Users/it'\''s me/waybill.exe' hook claude-code --store 'D:\it'\''s ours\work.db'`, `C:/Tools/waybill.exe hook claude-code`},
+		"codex":       {``, `C:\Tools\waybill.exe hook codex`},
+		"gemini":      {`& 'C:\Users\it''s me\waybill.exe' hook gemini --store 'D:\it''s ours\work.db'`, `& 'C:\Tools\waybill.exe' hook gemini`},
+		"qwen":        {`& 'C:\Users\it''s me\waybill.exe' hook qwen --store 'D:\it''s ours\work.db'`, `& 'C:\Tools\waybill.exe' hook qwen`},
+		"copilot": {
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook copilot --store 'D:\it''s ours\work.db'`,
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook copilot`,
+		},
+		"vscode": {
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook vscode --store 'D:\it''s ours\work.db'`,
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook vscode`,
+		},
+		"cursor": {
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook cursor --store 'D:\it''s ours\work.db'`,
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook cursor`,
+		},
+	} {
+		t.Run(host, func(t *testing.T) {
+			for i, command := range []string{spaced, simple} {
+				s := newSetup(t, pinned)
+				s.GOOS, s.Entry.Command = "windows", command
+				if i == 0 {
+					s.Hooks = flags
+					s.Entry.Args = append([]string{"mcp"}, flags...)
+				}
+				require.Empty(t, apply(t, s, host))
+				w := s.WrittenHooks(named(t, host))
+				require.Equal(t, want[i], w.Command)
+				require.Equal(t, want[i] == "", s.Unhooked(named(t, host)) != "")
+				e, there := s.Written(named(t, host))
+				require.True(t, there)
+				require.Equal(t, want[i] != "", slices.Contains(e.Args, "--hooks"), "the server knows whether there are hooks")
+				if want[i] == "" {
+					continue
+				}
+				require.True(t, w.There)
+				require.False(t, w.Foreign || w.Split)
+				before := content(t, s.Home)
+				s.Hooks, s.Entry.Args = nil, []string{"mcp"}
+				require.Empty(t, apply(t, s, host))
+				require.Equal(t, before, content(t, s.Home), "it is recognised, with its flags")
+				if host == "qwen" {
+					require.Contains(t, before["/.qwen/settings.json"], `"shell": "powershell"`)
+				}
+				require.Empty(t, apply(t, removal(s), host))
+				require.NotContains(t, strings.Join(slices.Collect(maps.Values(content(t, s.Home))), ""), "waybill.exe")
+			}
+		})
+	}
+}
+
+// To PowerShell a typographic apostrophe ends a text in quotes.
+func TestPathsWithTypographicApostrophesStayOneWord(t *testing.T) {
+	s := newSetup(t, nil)
+	s.GOOS, s.Entry.Command = "windows", "C:\\it\u2019s\\waybill.exe"
+	require.Equal(t, "& 'C:\\it\u2019\u2019s\\waybill.exe' hook gemini", hookCommand(t, s, "gemini"))
+}
+
+func hookCommand(t *testing.T, s *hostconfig.Setup, host string) string {
+	t.Helper()
+	require.Empty(t, apply(t, s, host))
+	w := s.WrittenHooks(named(t, host))
+	require.True(t, w.There)
+	return w.Command
+}
+
 func TestHostsAreFoundByProgramOrFolder(t *testing.T) {
 	none := func(string) (string, error) { return "", os.ErrNotExist }
 	for name, file := range map[string]string{"claude-code": ".claude/x", "codex": ".codex/x", "zed": ".config/zed/x", "copilot": ".copilot/config.json", "vscode": ".config/Code/x"} {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -51,11 +50,14 @@ func (a commands) verify(ctx context.Context, s *hostconfig.Setup, hosts []hostc
 		} else if !broken {
 			r.Hosts[i].Checks = append(r.Hosts[i].Checks, result{"server", false, "the entry is not in the file any more"})
 		}
+		if why := s.Unhooked(h); why != "" {
+			r.Hosts[i].Todo = append(r.Hosts[i].Todo, why)
+		}
 		if hooks := s.WrittenHooks(h); hooks.There {
 			if hooks.Foreign {
 				r.Hosts[i].Todo = append(r.Hosts[i].Todo, "The hooks were not checked: the file has more than waybill wrote.")
 			} else {
-				r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkHook(ctx, h, hooks.Command, place))
+				r.Hosts[i].Checks = append(r.Hosts[i].Checks, checkHook(ctx, h, hooks, place))
 			}
 			if hooks.Split {
 				r.Hosts[i].Checks = append(r.Hosts[i].Checks, result{
@@ -168,8 +170,27 @@ func quiet(host string) string {
 	return ""
 }
 
+// shell returns the program and the arguments that run a command line as the host would.
+func shell(w hostconfig.WrittenHooks) ([]string, error) {
+	switch w.Shell {
+	case hostconfig.PowerShell, hostconfig.AnyShell:
+		return []string{"powershell", "-NoProfile", "-Command", w.Command}, nil
+	case hostconfig.GitBash: // another bash on the PATH may be that of a virtual machine
+		bash := os.Getenv("CLAUDE_CODE_GIT_BASH_PATH")
+		if git, err := exec.LookPath("git"); bash == "" && err == nil {
+			bash = filepath.Join(filepath.Dir(filepath.Dir(git)), "bin", "bash.exe")
+		}
+		if _, err := os.Stat(bash); err != nil {
+			return nil, errors.New("the host runs hooks with Git Bash, which was not found: install Git for Windows, or set CLAUDE_CODE_GIT_BASH_PATH")
+		}
+		return []string{bash, "-c", w.Command}, nil
+	case hostconfig.POSIX:
+	}
+	return []string{"sh", "-c", w.Command}, nil
+}
+
 // checkHook runs a hook as the shell of the host would, with an event at which there is nothing to do.
-func checkHook(ctx context.Context, h hostconfig.Host, command string, s scene) result {
+func checkHook(ctx context.Context, h hostconfig.Host, w hostconfig.WrittenHooks, s scene) result {
 	event, err := json.Marshal(map[string]any{
 		"hook_event_name": quiet(h.Name), "session_id": "waybill-setup", "conversation_id": "waybill-setup",
 		"tool_name": "waybill-setup", "tool_input": map[string]any{}, "cwd": s.dir, "workspace_roots": []string{s.dir},
@@ -177,9 +198,9 @@ func checkHook(ctx context.Context, h hostconfig.Host, command string, s scene) 
 	if err != nil {
 		return result{"hooks", false, err.Error()}
 	}
-	shell := []string{"sh", "-c", command}
-	if runtime.GOOS == "windows" {
-		shell = []string{"powershell", "-NoProfile", "-Command", command}
+	shell, err := shell(w)
+	if err != nil {
+		return result{"hooks", false, err.Error()}
 	}
 	start := time.Now()
 	_, said, err := run(ctx, s, append(h.HookEnvironment(os.Environ()), s.env...), string(event), shell[0], shell[1:]...)
