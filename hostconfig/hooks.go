@@ -13,7 +13,7 @@ type hookForm struct {
 	user    func(Places) ([]string, error)
 	project string
 	grouped bool                                               // an event has groups, each with a matcher and a list of hooks; else it has hooks
-	version bool                                               // a new file begins with a version
+	version bool                                               // a new file has a version
 	desktop bool                                               // a program runs them that may be started without a shell
 	windows Shell                                              // the shell on Windows; elsewhere it is POSIX
 	fields  func(line shellLine, seconds int) []notation.Field // one hook

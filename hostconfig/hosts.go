@@ -321,6 +321,11 @@ func typed(e Entry) []notation.Field {
 	return append(pairs("type", "stdio"), plainFields(e)...)
 }
 
+// folderVariables name the folders of hosts.
+var folderVariables = []string{
+	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "XDG_CONFIG_HOME", "FLATPAK_XDG_CONFIG_HOME", "APPDATA",
+}
+
 // errNoHome is the error for paths that need the home folder.
 var errNoHome = errors.New("the home folder is unknown: set HOME, or use --project")
 

@@ -298,12 +298,18 @@ func (f File) edit(old *string) (all notation.Edit, err error) {
 }
 
 // clear removes the folders of a file that is gone, as far as they are empty. Otherwise the folder of a host that was never
-// there would look like the host.
+// there would look like the host. A folder that a variable names is a person's.
 func (f File) clear() {
 	if exists(f.Path) {
 		return
 	}
-	for folder := filepath.Dir(f.Path); folder != f.setup.Home && folder != f.setup.Project; folder = filepath.Dir(folder) {
+	keep := []string{f.setup.Home, f.setup.Project}
+	for _, name := range folderVariables {
+		if folder := f.setup.env(name); folder != "" {
+			keep = append(keep, filepath.Clean(folder))
+		}
+	}
+	for folder := filepath.Dir(f.Path); !slices.Contains(keep, folder); folder = filepath.Dir(folder) {
 		if os.Remove(folder) != nil {
 			return
 		}

@@ -122,6 +122,8 @@ var texts = map[string]string{
 	"a setting":         "{\"hooks\": {\"enabled\": true, \"Stop\": [{\"matcher\": \"x\", \"hooks\": []}]}}",
 	"empty":             "",
 	"other list":        "{\"hooks\": {\"Other\": [{\"hooks\": [{\"command\": \"waybill-like hook\"}]},]}}",
+	"only a version":    "{\n  \"version\": 1\n}\n", // as waybill writes it: the removal deleted it
+	"a version open":    "{\n  \"version\": 1\n}",
 	"hooks of the flat": "{\"version\": 1, \"hooks\": {\"Stop\": [{\"command\": \"mine\"}]}}",
 }
 
@@ -218,6 +220,33 @@ func TestPluginKeepsTheStoreOfItsServer(t *testing.T) {
 	s.Hooks, s.Entry.Args = nil, []string{"mcp"}
 	require.Empty(t, apply(t, s, "opencode"))
 	require.Equal(t, before, read(t, plugin))
+}
+
+// A variable of the person won over the store that was named at the setup, and strconv.Quote is not JavaScript.
+func TestPluginHasTheNamedStoreInJavaScript(t *testing.T) {
+	s := newSetup(t, nil)
+	s.Hooks = []string{"--store", "/srv/\U000E0001\awork.db"}
+	s.Entry.Args = append([]string{"mcp"}, s.Hooks...)
+	require.Empty(t, apply(t, s, "opencode"))
+	text := read(t, filepath.Join(s.Home, ".config", "opencode", "plugins", "waybill.js"))
+	line, _, _ := strings.Cut(text[strings.Index(text, "process.env.WAYBILL_STORE"):], "\n")
+	quoted, found := strings.CutPrefix(line, "process.env.WAYBILL_STORE = ")
+	require.True(t, found, line)
+	var store string
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(quoted, ";")), &store))
+	require.Equal(t, s.Hooks[1], store)
+}
+
+// The removal took the folder that CODEX_HOME names, because it was empty.
+func TestFolderThatAVariableNamesStays(t *testing.T) {
+	folder := t.TempDir()
+	s := newSetup(t, map[string]string{"CODEX_HOME": folder + "/", "COPILOT_HOME": folder})
+	require.Empty(t, apply(t, s, "codex", "copilot"))
+	require.NotEmpty(t, content(t, folder))
+	require.Empty(t, apply(t, removal(s), "codex", "copilot"))
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 // A server that was installed with flags gets hooks for the same store.

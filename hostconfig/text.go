@@ -1,8 +1,8 @@
 package hostconfig
 
 import (
+	"encoding/json"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"waybill/hostconfig/notation"
@@ -51,10 +51,14 @@ func firstLines(text string) string {
 	return strings.Join(lines[:min(5, len(lines))], "")
 }
 
-// pluginText returns the plugin for a program and its flags, which the plugin reads from the environment.
+// pluginText returns the plugin for a program and its flags, which the plugin reads from the environment. As on a command line, a flag
+// counts more than a variable of the person.
 func (s *Setup) pluginText(h Host) string {
-	set := func(name, value string) string { return "process.env." + name + " ??= " + strconv.Quote(value) + ";\n" }
-	head := set("WAYBILL_BIN", s.Entry.Command)
+	set := func(name, operator, value string) string {
+		quoted, _ := json.Marshal(value) // strings have no encoding error
+		return "process.env." + name + " " + operator + " " + string(quoted) + ";\n"
+	}
+	head := set("WAYBILL_BIN", "??=", s.Entry.Command)
 	names := map[string]string{"--workspace": "WAYBILL_WORKSPACE", "--store": "WAYBILL_STORE", "--config": "WAYBILL_CONFIG"}
 	for flags := s.flags(h); len(flags) > 0; {
 		flag, value, inline := strings.Cut(flags[0], "=")
@@ -62,7 +66,7 @@ func (s *Setup) pluginText(h Host) string {
 			value, flags = flags[0], flags[1:]
 		}
 		if name := names[flag]; name != "" {
-			head += set(name, value)
+			head += set(name, "=", value)
 		}
 	}
 	return head + s.Plugin

@@ -334,7 +334,7 @@ func (a commands) finish(r report, o options) error {
 	var b strings.Builder
 	for _, f := range r.Files {
 		if f.changes() && !o.dryRun {
-			fmt.Fprintf(&b, "%s %s\n", f.outcome(), safetext.Printable(f.File))
+			fmt.Fprintf(&b, "%-9s %s\n", f.Action, safetext.Printable(f.File))
 			if f.Backup != "" {
 				fmt.Fprintf(&b, "  the file as it was: %s\n", safetext.Printable(f.Backup))
 			}
@@ -361,9 +361,6 @@ func (a commands) finish(r report, o options) error {
 	}
 	return err
 }
-
-// outcome returns the action in a column.
-func (f fileReport) outcome() string { return fmt.Sprintf("%-9s", f.Action) }
 
 // explain says why a file was not changed, and what a person can do.
 func (a commands) explain(f fileReport) {

@@ -14,7 +14,7 @@ import (
 // Hooks are the hooks of one host in a text of JSON.
 type Hooks struct {
 	Grouped bool // an event has groups, each with a matcher and a list of hooks; else it has hooks
-	Version bool // a new file begins with a version
+	Version bool // a new file has a version, behind the hooks
 	Events  []Event
 	Fields  func(e Event, old map[string]any) []Field // one hook, in place of an old one or of nil
 	Own     func(hook map[string]any) bool            // whether a hook is waybill's
@@ -40,8 +40,11 @@ func (l Hooks) hook(e Event, old map[string]any) []Field {
 // hooksKey has the events in every host.
 const hooksKey = "hooks"
 
-// version is what a new file begins with, where the host wants that.
-const version = "{\n  \"version\": 1\n}\n"
+// version is what is left of a new file without hooks, where the host wants a version.
+const (
+	versionKey = "version"
+	version    = "{\n  \"version\": 1\n}\n"
+)
 
 // seek returns the path to waybill's hook of an event, and whether there is one. Without one, the path ends at the list of
 // the event, or where that is missing.
@@ -184,13 +187,14 @@ func (l Hooks) take(text string) (rest string, whole bool, action Action, err er
 			return text, false, action, err
 		}
 		action = Removed
+		fresh := l.Version && isFresh(d)
 		if text, whole = l.takeOne(d, levels); whole {
 			return "", true, action, nil
 		}
-		if before, ok := strings.CutSuffix(text, strings.TrimSuffix(version, "\n")); l.Version && ok && isBlank(before) {
+		if before, ok := strings.CutSuffix(text, strings.TrimSuffix(version, "\n")); fresh && ok && isBlank(before) {
 			return before, false, action, nil // the file was blank
 		}
-		if l.Version && text == version {
+		if fresh && text == version {
 			return "", true, action, nil
 		}
 	}
@@ -310,9 +314,7 @@ func (l Hooks) putAll(old *string) (text string, action Action, err error) {
 	if action = Unchanged; !newFile {
 		text = *old
 	}
-	if l.Version && isBlank(text) {
-		text += strings.TrimSuffix(version, "\n")
-	}
+	fresh := isBlank(text)
 	for _, e := range l.Events {
 		var one Action
 		if text, one, err = l.put(text, e); err != nil {
@@ -322,10 +324,34 @@ func (l Hooks) putAll(old *string) (text string, action Action, err error) {
 			action = one
 		}
 	}
+	if l.Version && fresh {
+		if text, err = withVersion(text); err != nil {
+			return "", "", err
+		}
+	}
 	if newFile {
 		text += "\n"
 	}
 	return text, action, nil
+}
+
+// withVersion adds a version behind the hooks. In a file of a person it comes first, and so it stays when the hooks go.
+func withVersion(text string) (string, error) {
+	d, err := readJSON(text)
+	if err != nil {
+		return "", err
+	}
+	levels, err := d.walk([]string{versionKey})
+	if err != nil || len(levels) == 0 {
+		return text, err
+	}
+	return d.bom + d.insert(levels[0], []string{versionKey}, func(string, bool) string { return "1" }), nil
+}
+
+// isFresh reports whether a text has nothing but hooks and then a version, as waybill writes it.
+func isFresh(d *jsonDoc) bool {
+	root, ok := levelOf(d.root, false)
+	return ok && len(root.items) == 2 && root.items[0].name == hooksKey && root.items[1].name == versionKey
 }
 
 // Commands returns the different command lines of waybill's hooks in a text, those of other events too.
