@@ -302,7 +302,7 @@ func TestFolderGoesAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plans := folders(t)
 		plans.set(time.Now())
-		plans.clock = time.Now
+		plans.now.Store(time.Now)
 		plans.writeCard("BACK-1", "To Do", time.Hour)
 		plans.writeCard("BACK-2", "To Do", time.Hour)
 		f := newRunFixture(t, newHookedStore(t), plans)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,9 +30,9 @@ type planFixture struct {
 	*engine.Plans
 	t                 *testing.T
 	dir               string
-	clock             func() time.Time
-	watched, expected []string // paths
-	dialects          string   // the file of the dialect rules
+	now               atomic.Value // a func() time.Time, because the engine reads it in the background
+	watched, expected []string     // paths
+	dialects          string       // the file of the dialect rules
 }
 
 func newPlanFixture(t *testing.T) *planFixture {
@@ -57,10 +58,10 @@ func folders(t *testing.T, rules ...engine.DialectRule) *planFixture {
 
 func openPlans(t *testing.T, dir string, o planfile.Options, rules ...engine.DialectRule) *planFixture {
 	t.Helper()
-	plans := &planFixture{t: t, dir: dir, clock: time.Now}
-	now := func() time.Time { return plans.clock() }
+	plans := &planFixture{t: t, dir: dir}
+	plans.now.Store(time.Now)
 	if o.Folders {
-		o.Now = now
+		o.Now = plans.clock
 	}
 	if len(rules) == 0 {
 		plans.dialects = filepath.Join(t.TempDir(), "dialects")
@@ -69,15 +70,17 @@ func openPlans(t *testing.T, dir string, o planfile.Options, rules ...engine.Dia
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	plans.Plans = engine.NewPlans(root, engine.PlanOptions{
-		Now: now, Dialects: rules, DialectFile: plans.dialects,
+		Now: plans.clock, Dialects: rules, DialectFile: plans.dialects,
 		Watch:  func(path string) { plans.watched = append(plans.watched, path) },
 		Expect: func(path string) { plans.expected = append(plans.expected, path) },
 	})
 	return plans
 }
 
+func (plans *planFixture) clock() time.Time { return plans.now.Load().(func() time.Time)() }
+
 // set stops the clock at a moment.
-func (plans *planFixture) set(now time.Time) { plans.clock = func() time.Time { return now } }
+func (plans *planFixture) set(now time.Time) { plans.now.Store(func() time.Time { return now }) }
 
 // advance moves the clock.
 func (plans *planFixture) advance(by time.Duration) { plans.set(plans.clock().Add(by)) }
@@ -86,7 +89,7 @@ func (plans *planFixture) advance(by time.Duration) { plans.set(plans.clock().Ad
 func (plans *planFixture) secondReader(t *testing.T) *planFixture {
 	t.Helper()
 	other := planFixtureAt(t, plans.dir)
-	other.clock = func() time.Time { return plans.clock() }
+	other.now.Store(plans.clock)
 	return other
 }
 
