@@ -153,8 +153,12 @@ func pause(ctx context.Context, d time.Duration) {
 // meanwhile.
 func (s *supervisor) serveWith(ctx context.Context, w *Worker) (code int, death string, unread int) {
 	said, exited := make(chan struct{}), make(chan struct{})
-	go func() { defer close(said); s.passOutput(w) }()            // ends with the output
-	go func() { defer close(exited); code, death = w.Wait() }()   // ends with the worker
+	go func() { defer close(said); s.passOutput(w) }() // ends with the output
+	go func() {                                        // ends with the worker
+		defer close(exited)
+		code, death = w.Wait()
+		_ = w.In.Close() // ends a write, which gets no error for a missing reader while Unread can still read
+	}()
 	stop := context.AfterFunc(ctx, func() { s.leave(w, exited) }) // a signal
 	if s.introduce(w, said) && !s.ended {
 		s.worker = w
@@ -175,7 +179,6 @@ func (s *supervisor) serveWith(ctx context.Context, w *Worker) (code int, death 
 		}
 	}
 	stop()
-	_ = w.In.Close() // a writer to a worker that is gone must not keep turn
 	s.turn.Lock()
 	s.worker = nil
 	_ = w.Written.Close()

@@ -39,13 +39,18 @@ type played struct {
 }
 
 func newScene(t *testing.T, repeatable ...string) *scene {
+	return newSceneWith(t, (*scene).start, repeatable...)
+}
+
+func newSceneWith(t *testing.T, start func(*scene) (*supervise.Worker, error), repeatable ...string) *scene {
 	hostIn, in := io.Pipe()
 	toHost, hostOut := io.Pipe()
 	s := &scene{t: t, in: in, toHost: bufio.NewReader(toHost), workers: make(chan *played, 8), exit: make(chan error, 1)}
 	go func() {
 		var err error
 		s.code, err = supervise.Run(t.Context(), supervise.Options{
-			In: hostIn, Out: hostOut, Start: s.start, Logger: slog.New(slog.DiscardHandler), MaxMessageBytes: 1000,
+			In: hostIn, Out: hostOut, Logger: slog.New(slog.DiscardHandler), MaxMessageBytes: 150_000,
+			Start: func() (*supervise.Worker, error) { return start(s) },
 			Repeatable: func(method string, params []byte) bool {
 				for _, word := range repeatable {
 					if strings.Contains(method+string(params), word) {
@@ -61,6 +66,12 @@ func newScene(t *testing.T, repeatable ...string) *scene {
 }
 
 func (s *scene) start() (*supervise.Worker, error) {
+	w, p := s.play()
+	s.workers <- p
+	return w, nil
+}
+
+func (s *scene) play() (*supervise.Worker, *played) {
 	inR, in := io.Pipe()
 	out, outW := io.Pipe()
 	confirmations, confirm := io.Pipe()
@@ -76,12 +87,11 @@ func (s *scene) start() (*supervise.Worker, error) {
 		ended <- end{code, death}
 	}
 	kill := sync.OnceFunc(func() { p.exit(-1, "killed") })
-	s.workers <- p
 	return &supervise.Worker{
 		In: in, Out: out, Written: confirm, Leave: kill, Kill: kill,
 		Wait:   func() (int, string) { e := <-ended; return e.code, e.death },
 		Unread: func() int { return 0 },
-	}, nil
+	}, p
 }
 
 func (s *scene) says(line string) {
@@ -253,7 +263,7 @@ func TestLongLinePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
 		w := <-s.workers
-		long := strings.Repeat("x", 200_000)
+		long := strings.Repeat("x", 400_000)
 		go s.says(long)
 		w.hears(long)
 		go s.says(request(1, "a", ``))
