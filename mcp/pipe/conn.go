@@ -88,7 +88,7 @@ func newConn(o Options) *conn {
 	c.background.ctx, c.background.stop = context.WithCancel(context.Background())
 	o.Server.AddReceivingMiddleware(c.withRequestContext)
 	if o.Supervision != nil {
-		o.Supervision.Attach(func(text []byte) { c.writer.write(line{text: text}) })
+		o.Supervision.Attach(func(text []byte) { c.writer.writeAsync(line{text: text}) })
 	}
 	return c
 }

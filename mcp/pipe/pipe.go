@@ -45,7 +45,8 @@ type Supervision struct {
 	Method string
 	// TakeOver gets its params. It returns how many predecessors have died.
 	TakeOver func(params []byte) (deaths int)
-	// Attach gets a function that sends a line to the supervisor, in order with the answers.
+	// Attach gets a function that sends a line to the supervisor, in order with the answers. It does not block, because
+	// its caller may hold what the callbacks of undelivered answers need.
 	Attach func(send func(line []byte))
 }
 
