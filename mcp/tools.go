@@ -285,10 +285,11 @@ func (s *server) runCall(t *tool, c *call) (facts, *schema.Error) {
 }
 
 // Repeatable reports whether a request can be sent to another process if the first one died before it answered: it changes
-// nothing, or has the same effect and answer when it is repeated.
-func Repeatable(method string, params []byte) bool {
+// nothing, or has the same effect and answer when it is repeated. A request that asks a person is repeatable only until
+// the answer arrives, because the process may have applied the answer.
+func Repeatable(method string, params []byte) (repeatable, untilAnswer bool) {
 	if method != "tools/call" {
-		return true
+		return true, false
 	}
 	var p struct {
 		Name      string         `json:"name"`
@@ -296,20 +297,21 @@ func Repeatable(method string, params []byte) bool {
 		Responses jsontext.Value `json:"inputResponses"`
 	}
 	if json.Unmarshal(params, &p) != nil {
-		return true // it is refused
+		return true, false // it is refused
 	}
 	switch p.Name {
 	case "reply": // the first answer wins; a question is asked anew
-		return p.Arguments["reply"] == nil && p.Responses == nil
+		asks := p.Arguments["reply"] == nil && p.Responses == nil
+		return asks, asks
 	case "acknowledge":
-		return true
+		return true, false
 	case "report_event":
-		return p.Arguments["instruction_id"] != nil || p.Arguments["idempotency_key"] != nil
+		return p.Arguments["instruction_id"] != nil || p.Arguments["idempotency_key"] != nil, false
 	}
 	for _, m := range schema.Methods {
 		if m.Name == p.Name && m.Kind == schema.Change {
-			return p.Arguments["idempotency_key"] != nil
+			return p.Arguments["idempotency_key"] != nil, false
 		}
 	}
-	return true
+	return true, false
 }

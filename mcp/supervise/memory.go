@@ -54,6 +54,8 @@ type request struct {
 	at      int  // which line of the present worker it was, or 0 if it was not written
 	again   bool // it can be repeated
 	repeats int
+	// untilAnswer says that the request cannot be repeated any more after an answer to a question of the worker.
+	untilAnswer bool
 }
 
 // A step is a part of what a new worker is told.
@@ -85,7 +87,7 @@ func one(s *wire.Scanner, line []byte) (m wire.Message, ok bool) {
 }
 
 // hearHost records a line of the host. It returns the request of the line, and whether the worker may see the line.
-func (m *memory) hearHost(line []byte, repeatable func(string, []byte) bool) (r *request, pass bool) {
+func (m *memory) hearHost(line []byte, repeatable func(string, []byte) (bool, bool)) (r *request, pass bool) {
 	msg, ok := one(&m.host, line)
 	if !ok {
 		return nil, true
@@ -95,12 +97,16 @@ func (m *memory) hearHost(line []byte, repeatable func(string, []byte) bool) (r 
 	method := textOf(msg.Method)
 	switch {
 	case msg.Response:
-		delete(m.asked, keyOf(msg.ID))
+		if m.asked[keyOf(msg.ID)] != nil {
+			delete(m.asked, keyOf(msg.ID))
+			m.answerArrived()
+		}
 	case msg.ID != nil:
 		m.requests++
+		again, untilAnswer := repeatable(method, msg.Params)
 		r = &request{
 			number: m.requests, id: bytes.Clone(msg.ID), method: method, uri: member(msg.Params, "uri"),
-			line: bytes.Clone(line), again: repeatable(method, msg.Params),
+			line: bytes.Clone(line), again: again, untilAnswer: untilAnswer,
 		}
 		m.open[wire.Key(msg.ID)] = r
 	case method == StateMethod:
@@ -111,6 +117,16 @@ func (m *memory) hearHost(line []byte, repeatable func(string, []byte) bool) (r 
 		delete(m.open, keyOf([]byte(member(msg.Params, "requestId"))))
 	}
 	return r, true
+}
+
+// answerArrived records that the worker may apply the host's answer to a question. A question does not name the request
+// that it belongs to, so all requests that may ask count. The caller holds mu.
+func (m *memory) answerArrived() {
+	for _, r := range m.open {
+		if r.untilAnswer {
+			r.again = false
+		}
+	}
 }
 
 // textOf is wire.Text of a value that may be absent.

@@ -39,8 +39,9 @@ type Options struct {
 	Out io.WriteCloser
 	// Start starts a worker process.
 	Start func() (*Worker, error)
-	// Repeatable reports whether a request can be sent to the next worker if the first one died before it answered.
-	Repeatable func(method string, params []byte) bool
+	// Repeatable reports whether a request can be sent to the next worker if the first one died before it answered, and
+	// whether that ends when the host answers a question of the worker, because the answer may have taken effect.
+	Repeatable func(method string, params []byte) (repeatable, untilAnswer bool)
 	Logger     *slog.Logger
 	// MaxMessageBytes limits the messages that are examined. The worker refuses longer ones.
 	MaxMessageBytes int

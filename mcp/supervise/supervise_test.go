@@ -51,13 +51,13 @@ func newSceneWith(t *testing.T, start func(*scene) (*supervise.Worker, error), r
 		s.code, err = supervise.Run(t.Context(), supervise.Options{
 			In: hostIn, Out: hostOut, Logger: slog.New(slog.DiscardHandler), MaxMessageBytes: 150_000,
 			Start: func() (*supervise.Worker, error) { return start(s) },
-			Repeatable: func(method string, params []byte) bool {
+			Repeatable: func(method string, params []byte) (again, untilAnswer bool) {
 				for _, word := range repeatable {
 					if strings.Contains(method+string(params), word) {
-						return true
+						return true, strings.HasPrefix(word, "ask")
 					}
 				}
-				return false
+				return false, false
 			},
 		})
 		s.exit <- err
@@ -204,6 +204,46 @@ func TestRequestThatKillsTwoWorkersIsNotSentToAThird(t *testing.T) {
 		_, err := w.in.ReadByte()
 		require.ErrorIs(t, err, io.EOF)
 		w.exit(0, "")
+		require.NoError(t, <-s.exit)
+	})
+}
+
+// A person has answered the form of a call, and the worker died before the answer of the call. If the next worker got the
+// call again, it would say that nothing was applied.
+func TestRequestWhosePersonHasAnsweredIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, "ask_person", "read_me")
+		w := <-s.workers
+		for i, method := range []string{"ask_person", "read_me"} {
+			s.says(request(i, method, ``))
+			w.hears(method)
+		}
+		w.says(request(1, "elicitation/create", ``))
+		s.hears("elicitation/create")
+		s.says(answer(9)) // to nothing that was asked
+		w.hears(`"id":9`)
+		s.says(answer(1))
+		w.hears(`"id":1`)
+		w.exit(-1, "signal: killed")
+		s.hears(`"id":0,"error":`)
+		w = <-s.workers
+		w.hears("state")
+		w.hears("read_me")
+		s.says(request(2, "ask_person", ``))
+		w.hears("ask_person")
+		w.says(request(1, "elicitation/create", ``))
+		s.hears("elicitation/create")
+		w.exit(-1, "signal: killed")
+		s.hears("cancelled")
+		s.hears(`"id":1,"error":`) // was repeated once
+		w = <-s.workers
+		w.hears("state")
+		w.hears("ask_person")
+		require.NoError(t, s.in.Close())
+		_, err := w.in.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
+		w.exit(0, "")
+		s.hears(`"id":2,"error":`)
 		require.NoError(t, <-s.exit)
 	})
 }
