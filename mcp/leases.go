@@ -26,7 +26,7 @@ const (
 // is silent: some hosts leave a daemon behind that keeps the connection when their user has quit.
 type leaseRenewer struct {
 	caller  *caller
-	changed func()        // called after a lease was added or dropped
+	changed func()        // called after held has changed
 	added   chan struct{} // of size 1: a lease was added
 
 	mu      sync.Mutex // guards the fields below
@@ -41,6 +41,7 @@ type lease struct {
 	due           time.Time // when the next renewal is due
 	idleAt        time.Time // when its renewals end unless a call names the task
 	withdrawn     bool      // the host has asked to cancel the task
+	delivered     bool      // the host has the token
 }
 
 // A heldLease is what the next process needs to renew a lease.
@@ -55,17 +56,30 @@ func newLeaseRenewer(c *caller, changed func()) *leaseRenewer {
 
 // add starts the renewals of a lease.
 func (r *leaseRenewer) add(taskID, token string) {
-	r.renewFrom(taskID, token, time.Now().Add(renewEvery))
-	r.changed()
+	r.renewFrom(taskID, token, time.Now().Add(renewEvery), false)
+}
+
+// markDelivered records that the host has the token of a lease.
+func (r *leaseRenewer) markDelivered(taskID, token string) {
+	r.mu.Lock()
+	l := r.leases[taskID]
+	mine := l != nil && l.token == token
+	if mine {
+		l.delivered = true
+	}
+	r.mu.Unlock()
+	if mine {
+		r.changed()
+	}
 }
 
 // inherit continues the renewals of a lease at once, because nothing has renewed it since the last process died.
-func (r *leaseRenewer) inherit(taskID, token string) { r.renewFrom(taskID, token, time.Now()) }
+func (r *leaseRenewer) inherit(taskID, token string) { r.renewFrom(taskID, token, time.Now(), true) }
 
-func (r *leaseRenewer) renewFrom(taskID, token string, due time.Time) {
+func (r *leaseRenewer) renewFrom(taskID, token string, due time.Time, delivered bool) {
 	r.mu.Lock()
 	r.heardAt = time.Now()
-	r.leases[taskID] = &lease{taskID: taskID, token: token, due: due, idleAt: time.Now().Add(maxIdleTime)}
+	r.leases[taskID] = &lease{taskID: taskID, token: token, due: due, idleAt: time.Now().Add(maxIdleTime), delivered: delivered}
 	r.mu.Unlock()
 	select {
 	case r.added <- struct{}{}:
@@ -117,13 +131,16 @@ func (r *leaseRenewer) drop(taskID, token string) {
 	}
 }
 
-// held returns the leases.
+// held returns the leases for the next process. It leaves out those whose token the host does not have: if this process
+// dies, the host is told that the outcome of its claim is unknown, and the lease must expire.
 func (r *leaseRenewer) held() []heldLease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := []heldLease{}
 	for _, id := range slices.Sorted(maps.Keys(r.leases)) {
-		all = append(all, heldLease{id, r.leases[id].token})
+		if l := r.leases[id]; l.delivered {
+			all = append(all, heldLease{id, l.token})
+		}
 	}
 	return all
 }

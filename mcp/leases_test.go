@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/api"
+	"waybill/mcp"
+	"waybill/mcp/supervise"
 	"waybill/schema"
 )
 
@@ -203,5 +206,39 @@ func TestLeaseOfAnUndeliveredClaimIsNotRenewed(t *testing.T) {
 		require.Zero(t, <-p.exit)
 		require.EqualValues(t, 1, givenBack.Load())
 		require.Zero(t, beats.Load())
+	})
+}
+
+// supervised serves a host with a supervisor that has claimed a task, and returns the lines that the supervisor gets.
+func supervised() (*pipe, *bufio.Reader) {
+	table := api.NewTable([]api.Entry{{
+		Method: schema.Method{Name: "claim_task", Kind: schema.Change},
+		Start: func(_ context.Context, _ []byte, done func(api.Answer)) {
+			done(api.Answer{Result: &schema.ClaimTaskResult{Claim: &schema.Claim{Task: schema.Task{TaskID: "tsk_1"}, Lease: schema.Lease{Token: "x"}}}})
+		},
+	}, {
+		Method: schema.Method{Name: "heartbeat", Kind: schema.Change},
+		Start: func(_ context.Context, _ []byte, done func(api.Answer)) {
+			done(api.Answer{Result: &schema.HeartbeatResult{Applied: true}})
+		},
+	}})
+	p := servePipe(table, func(o *mcp.Options) { o.Supervised = true })
+	p.send(inModern("1", "tools/call", tool("claim_task", "")))
+	return p, bufio.NewReader(p.out)
+}
+
+// The process died between the two lines, the host was told that the outcome is unknown, and the next process renewed a
+// lease whose token nobody had.
+func TestLeaseIsHandedOverAfterTheAnswerWithItsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, lines := supervised()
+		for _, want := range []string{`"id":1,"result"`, supervise.StateMethod} {
+			line, err := lines.ReadString('\n')
+			require.NoError(t, err)
+			require.Contains(t, line, want)
+			require.Contains(t, line, `"x"`)
+		}
+		require.NoError(t, p.in.Close())
+		require.Zero(t, <-p.exit)
 	})
 }

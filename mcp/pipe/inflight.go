@@ -132,9 +132,7 @@ func (rs *requests) takeUnanswered() (all []*request) {
 
 // complete releases a request whose answer was written or dropped.
 func (rs *requests) complete(r *request, delivered bool) {
-	if !delivered {
-		r.runUndelivered()
-	}
+	r.runCallbacks(delivered)
 	rs.mu.Lock()
 	rs.count--
 	if rs.count == 0 && rs.closed {

@@ -25,13 +25,13 @@ type request struct {
 	ready chan struct{}
 
 	// The mutex of set guards the fields below.
-	isReady       bool // ready is closed
-	passed        bool // the change has taken effect or never will
-	answered      bool
-	dropped       bool                    // the host has cancelled the request
-	endCause      error                   // why the handler must end, or nil
-	cancel        context.CancelCauseFunc // nil before the handler starts
-	onUndelivered []func()                // called if the answer is not delivered
+	isReady  bool // ready is closed
+	passed   bool // the change has taken effect or never will
+	answered bool
+	dropped  bool                    // the host has cancelled the request
+	endCause error                   // why the handler must end, or nil
+	cancel   context.CancelCauseFunc // nil before the handler starts
+	onEnd    []func(delivered bool)  // called when the answer is delivered, or never will be
 }
 
 // end ends the handler. The caller holds the mutex of set.
@@ -64,7 +64,7 @@ func (r *request) handlerContext(ctx context.Context) (context.Context, context.
 		cancel(r.endCause)
 	}
 	r.set.mu.Unlock()
-	ctx = withTurn(ctx, Turn{Await: r.awaitTurn, Pass: r.pass, Undelivered: r.addUndelivered})
+	ctx = withTurn(ctx, Turn{Await: r.awaitTurn, Pass: r.pass, Undelivered: r.addUndelivered, Delivered: r.addDelivered})
 	return ctx, func() { cancel(context.Canceled) }
 }
 
@@ -99,13 +99,30 @@ func (r *request) pass() {
 }
 
 // runUndelivered runs the callbacks for an answer that is not delivered.
-func (r *request) runUndelivered() {
+func (r *request) runUndelivered() { r.runCallbacks(false) }
+
+// runCallbacks runs the callbacks for an answer that is delivered or not. Further calls do nothing.
+func (r *request) runCallbacks(delivered bool) {
 	r.set.mu.Lock()
-	callbacks := r.onUndelivered
-	r.onUndelivered = nil
+	callbacks := r.onEnd
+	r.onEnd = nil
 	r.set.mu.Unlock()
-	for _, undo := range callbacks {
-		undo()
+	for _, callback := range callbacks {
+		callback(delivered)
+	}
+}
+
+// addDelivered registers a callback for the case that the answer is delivered. If the request is answered already, the
+// answer of its handler never is.
+func (r *request) addDelivered(proceed func()) {
+	r.set.mu.Lock()
+	defer r.set.mu.Unlock()
+	if !r.answered {
+		r.onEnd = append(r.onEnd, func(delivered bool) {
+			if delivered {
+				proceed()
+			}
+		})
 	}
 }
 
@@ -115,7 +132,11 @@ func (r *request) addUndelivered(undo func()) {
 	r.set.mu.Lock()
 	late := r.answered
 	if !late {
-		r.onUndelivered = append(r.onUndelivered, undo)
+		r.onEnd = append(r.onEnd, func(delivered bool) {
+			if !delivered {
+				undo()
+			}
+		})
 	}
 	r.set.mu.Unlock()
 	if late {

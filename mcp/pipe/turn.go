@@ -11,6 +11,8 @@ type Turn struct {
 	Pass func()
 	// Undelivered registers a callback for the case that the answer cannot be written to the host.
 	Undelivered func(takeBack func())
+	// Delivered registers a callback for the case that the answer was written to the host.
+	Delivered func(proceed func())
 }
 
 type turnKey struct{}
@@ -31,6 +33,9 @@ func TurnOf(ctx context.Context) Turn {
 	}
 	if t.Undelivered == nil {
 		t.Undelivered = func(func()) {}
+	}
+	if t.Delivered == nil {
+		t.Delivered = func(proceed func()) { proceed() }
 	}
 	return t
 }
