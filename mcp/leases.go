@@ -156,7 +156,11 @@ func (r *leaseRenewer) run(ctx context.Context) {
 			return
 		case <-r.added:
 		case <-timer.C:
-			for _, l := range r.due() {
+			due, dropped := r.due()
+			if dropped {
+				r.changed()
+			}
+			for _, l := range due {
 				r.renew(ctx, l)
 			}
 		}
@@ -174,8 +178,9 @@ func (r *leaseRenewer) untilDue() time.Duration {
 	return max(d, 0)
 }
 
-// due returns the leases to renew now, and drops those that no call has named for maxIdleTime, or all if the host is silent.
-func (r *leaseRenewer) due() (due []lease) {
+// due returns the leases to renew now. It drops those that no call has named for maxIdleTime, or all if the host is silent,
+// and reports whether there were any.
+func (r *leaseRenewer) due() (due []lease, dropped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -184,12 +189,13 @@ func (r *leaseRenewer) due() (due []lease) {
 		switch {
 		case silent || l.idleAt.Before(now):
 			delete(r.leases, id)
+			dropped = true
 		case !l.due.After(now):
 			l.due = now.Add(retryRenewalAfter)
 			due = append(due, *l)
 		}
 	}
-	return due
+	return due, dropped
 }
 
 // renew renews a lease. It ends the renewals if the lease is lost.

@@ -242,3 +242,21 @@ func TestLeaseIsHandedOverAfterTheAnswerWithItsToken(t *testing.T) {
 		require.Zero(t, <-p.exit)
 	})
 }
+
+// The next process would renew it again.
+func TestLeaseThatASilentHostHasLostIsNotHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, lines := supervised()
+		for range 2 {
+			_, err := lines.ReadString('\n')
+			require.NoError(t, err)
+		}
+		claimed := time.Now()
+		line, err := lines.ReadString('\n') // time passes
+		require.NoError(t, err)
+		require.Contains(t, line, `"leases":[]`)
+		require.GreaterOrEqual(t, time.Since(claimed), 15*time.Minute)
+		require.NoError(t, p.in.Close())
+		require.Zero(t, <-p.exit)
+	})
+}
