@@ -130,8 +130,8 @@ func pageFacts(name string, p pages.Page) (f facts) {
 	return f
 }
 
-// bounded returns the facts with their longest list cut if their lines have more than maxText bytes. The cursor of the list
-// leads to the text of the other elements.
+// bounded returns the facts with their longest list cut if their lines have more than maxText bytes. The first element stays,
+// however long it is. The cursor of the list leads to the text of the other elements.
 func bounded(keep *pages.Pager, f facts) facts {
 	longest, size := -1, 0
 	for i, each := range f {
@@ -144,9 +144,14 @@ func bounded(keep *pages.Pager, f facts) facts {
 		return f
 	}
 	all := f[longest].value.([]facts)
-	shown := 0
-	for room -= lineBytes(all[0]); shown < len(all)-1 && room >= 0; room -= lineBytes(all[shown]) {
-		shown++
+	shown := 1
+	for room -= lineBytes(all[0]); shown < len(all); shown++ {
+		if room -= lineBytes(all[shown]); room < 0 {
+			break
+		}
+	}
+	if shown == len(all) {
+		return f
 	}
 	name := f[longest].name
 	rest := facts{{name, all[shown:]}}.text()

@@ -84,6 +84,27 @@ func TestAnswerWithTooManyLinesIsMarkedAsCut(t *testing.T) {
 	require.EqualValues(t, 0, o["remaining"])
 }
 
+// It took its send and its attempt, and the model was told that there were none.
+func TestInstructionThatIsOneLongLineIsShown(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	g := h.connect(modern, nil)
+	long := strings.Repeat("x", 10<<10)
+	h.call("queue_instruction", `{"content":%q}`, long)
+	o, text := g.callTool("dispatch_instructions", `{}`)
+	require.Equal(t, long, first(o, "instructions")["text"])
+	require.NotContains(t, o, "instructions_total")
+	require.NotContains(t, text[0], "none")
+
+	h.call("queue_instruction", `{"content":%q}`, long)
+	h.call("queue_instruction", `{"content":"Run the tests."}`)
+	o, text = g.callTool("dispatch_instructions", `{}`)
+	require.Equal(t, long, first(o, "instructions")["text"])
+	require.EqualValues(t, 2, o["instructions_total"])
+	require.NotContains(t, text[0], "none")
+	rest, _ := g.callTool("dispatch_instructions", `{"cursor":%q}`, o["instructions_cursor"])
+	require.Contains(t, rest.str("rest"), "Run the tests.")
+}
+
 func TestLongListIsCutWithItsTotal(t *testing.T) {
 	h := newHarness(t, setup{asleep: true})
 	g := h.connect(modern, nil)
