@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -51,12 +52,15 @@ type request struct {
 	method  string
 	uri     string // of a subscription
 	line    []byte
-	at      int  // which line of the present worker it was, or 0 if it was not written
+	at      int  // which line of the present worker it was, 0 if it was not written, or notYet
 	again   bool // it can be repeated
 	repeats int
 	// untilAnswer says that the request cannot be repeated any more after an answer to a question of the worker.
 	untilAnswer bool
 }
+
+// notYet is the place of a request that was written to an earlier worker and not to the present one.
+const notYet = math.MaxInt
 
 // A step is a part of what a new worker is told.
 type step struct {
@@ -228,6 +232,9 @@ func (m *memory) bury(unread int) (lost []*request, asked [][]byte) {
 		default:
 			lost = append(lost, r)
 			delete(m.open, key)
+		}
+		if r.at > 0 {
+			r.at = notYet
 		}
 	}
 	m.lines = 0

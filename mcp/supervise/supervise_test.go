@@ -248,6 +248,32 @@ func TestRequestWhosePersonHasAnsweredIsNotRepeated(t *testing.T) {
 	})
 }
 
+// The request kept its place among the lines of the worker before, as if the second one had read it.
+func TestRequestThatADyingWorkerDidNotGetIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, "read_me")
+		w := <-s.workers
+		w.says(`{"jsonrpc":"2.0","method":"notifications/x"}`)
+		s.hears("notifications/x")
+		s.says(request(1, "read_me", ``))
+		w.hears("read_me")
+		w.exit(2, "")
+		w = <-s.workers
+		w.hears("state")
+		w.exit(2, "")
+		w = <-s.workers
+		w.hears("state")
+		w.hears("read_me")
+		w.says(answer(1))
+		s.hears(`"id":1,"result"`)
+		require.NoError(t, s.in.Close())
+		_, err := w.in.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
+		w.exit(0, "")
+		require.NoError(t, <-s.exit)
+	})
+}
+
 // Such as one with a wrong command line.
 func TestFirstWorkerThatExitsBeforeAWordIsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
