@@ -25,6 +25,7 @@ func TestOnlyHarmlessRequestsAreRepeatable(t *testing.T) {
 		{"tools/call", `{"name":"create_task","arguments":{"prompt":"p"}}`, false, false},
 		{"tools/call", `{"name":"create_task","arguments":{"prompt":"p","idempotency_key":"k"}}`, true, false},
 		{"tools/call", `{"name":"acknowledge","arguments":{"instruction_id":"i"}}`, true, false},
+		{"tools/call", `{"name":"finish_attempt","arguments":{"task_id":"t","lease_token":"l"}}`, true, false},
 		{"tools/call", `{"name":"report_event","arguments":{"type":"x"}}`, false, false},
 		{"tools/call", `{"name":"report_event","arguments":{"instruction_id":"i"}}`, true, false},
 		{"tools/call", `{"name":"report_event","arguments":{"type":"x","idempotency_key":"k"}}`, true, false},

@@ -303,15 +303,10 @@ func Repeatable(method string, params []byte) (repeatable, untilAnswer bool) {
 	case "reply": // the first answer wins; a question is asked anew
 		asks := p.Arguments["reply"] == nil && p.Responses == nil
 		return asks, asks
-	case "acknowledge":
-		return true, false
 	case "report_event":
 		return p.Arguments["instruction_id"] != nil || p.Arguments["idempotency_key"] != nil, false
 	}
-	for _, m := range schema.Methods {
-		if m.Name == p.Name && m.Kind == schema.Change {
-			return p.Arguments["idempotency_key"] != nil, false
-		}
-	}
-	return true, false
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == p.Name })
+	harmless := i < 0 || tools[i].idempotent || declared(p.Name).Kind != schema.Change
+	return harmless || p.Arguments["idempotency_key"] != nil, false
 }

@@ -316,7 +316,8 @@ func withdrawal(id []byte) []byte {
 // unanswered returns the answer to a request whose worker died.
 func unanswered(id []byte) []byte {
 	fault := schema.NewError(schema.Internal, "the waybill process that served this call died; whether the call took effect is unknown").
-		Hint("look at what is there, such as with get_task or ready_items, before you repeat the call")
+		Hint("look at what is there, such as with get_task or ready_items, before you repeat the call; " +
+			"`waybill call list_instructions` shows the instructions that were handed out")
 	fault.Data.Outcome = schema.OutcomeUnknown
 	text, err := codec.Encode(fault)
 	if err != nil {
