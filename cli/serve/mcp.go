@@ -79,7 +79,7 @@ func (a commands) superviseMCP(ctx context.Context, f hostFlags, args []string) 
 			In: l.in, Out: l.out, Start: func() (*supervise.Worker, error) { return startWorker(args) },
 			Repeatable: mcp.Repeatable, Logger: l.logger, MaxMessageBytes: schema.MaxMessageBytes,
 		})
-		if errors.Is(err, supervise.ErrDied) {
+		if errors.Is(err, supervise.ErrKeepsDying) {
 			a.Say("waybill: " + err.Error() + "; its last words are above, and `waybill doctor` looks for the cause")
 			return nil
 		}

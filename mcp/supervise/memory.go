@@ -90,8 +90,8 @@ func one(s *wire.Scanner, line []byte) (m wire.Message, ok bool) {
 	return messages[0], true
 }
 
-// hearHost records a line of the host. It returns the request of the line, and whether the worker may see the line.
-func (m *memory) hearHost(line []byte, repeatable func(string, []byte) (bool, bool)) (r *request, pass bool) {
+// recordHost records a line of the host. It returns the request of the line, and whether the worker may see the line.
+func (m *memory) recordHost(line []byte, repeatable func(string, []byte) (bool, bool)) (r *request, pass bool) {
 	msg, ok := one(&m.host, line)
 	if !ok {
 		return nil, true
@@ -171,8 +171,8 @@ func (m *memory) sent(line []byte, r *request) {
 	}
 }
 
-// hearWorker records a line of the worker. It reports whether the host may see the line.
-func (m *memory) hearWorker(line []byte) (pass bool) {
+// recordWorker records a line of the worker. It reports whether the host may see the line.
+func (m *memory) recordWorker(line []byte) (pass bool) {
 	msg, ok := one(&m.worker, line)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +190,7 @@ func (m *memory) hearWorker(line []byte) (pass bool) {
 		}
 		if r := m.open[key]; r != nil {
 			delete(m.open, key)
-			m.settle(r, line)
+			m.rememberAnswer(r, line)
 		}
 	case msg.ID != nil:
 		m.asked[key] = bytes.Clone(msg.ID)
@@ -203,8 +203,8 @@ func (m *memory) hearWorker(line []byte) (pass bool) {
 	return true
 }
 
-// settle remembers what an answer has changed for later workers. The caller holds mu.
-func (m *memory) settle(r *request, answer []byte) {
+// rememberAnswer remembers what an answer has changed for later workers. The caller holds mu.
+func (m *memory) rememberAnswer(r *request, answer []byte) {
 	if bytes.Contains(answer[:min(len(answer), 200)], []byte(`"error":`)) {
 		return
 	}
@@ -218,9 +218,9 @@ func (m *memory) settle(r *request, answer []byte) {
 	}
 }
 
-// bury forgets a worker that died with so many unread lines. It returns the requests that are lost with it, and the ids of
-// its own requests.
-func (m *memory) bury(unread int) (lost []*request, asked [][]byte) {
+// workerDied forgets a worker that died with so many unread lines. It returns the requests that are lost with it, and the
+// ids of its own requests.
+func (m *memory) workerDied(unread int) (lost []*request, asked [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deaths++

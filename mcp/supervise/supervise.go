@@ -29,8 +29,8 @@ const (
 	exitTime = 5 * time.Second
 )
 
-// ErrDied is the error of Run after maxDeaths.
-var ErrDied = errors.New("the process that serves the tools died 5 times within a minute")
+// ErrKeepsDying is the error of Run after maxDeaths.
+var ErrKeepsDying = errors.New("the process that serves the tools died 5 times within a minute")
 
 // Options configures Run. All fields are required.
 type Options struct {
@@ -78,7 +78,7 @@ type supervisor struct {
 }
 
 // Run serves the host until its input or ctx ends, or until workers die again and again. It returns the exit code of the
-// last worker, or an error if that did not exit by itself.
+// last worker, or -1 if a signal killed it. The error is ErrKeepsDying, or says why no worker could be started.
 func Run(ctx context.Context, o Options) (exitCode int, err error) {
 	s := &supervisor{o: o, hostGone: make(chan struct{})}
 	s.ready = sync.NewCond(&s.turn)
@@ -112,15 +112,15 @@ func (s *supervisor) serve(ctx context.Context) (exitCode int, err error) {
 			var code int
 			var death string
 			code, death, unread = s.serveWith(ctx, w)
-			if s.last(ctx, first && death == "") {
+			if s.isLast(ctx, first && death == "") {
 				return code, nil
 			}
 			s.o.Logger.Warn("the worker ended unasked; a new one takes over", "code", code, "death", death)
 		}
-		s.recover(unread)
+		s.answerLost(unread)
 		deaths = append(deaths, time.Now())
 		if n := len(deaths) - maxDeaths; n >= 0 && time.Since(deaths[n]) < deathTime {
-			return 1, ErrDied
+			return 1, ErrKeepsDying
 		}
 		if len(deaths) > 1 && time.Since(deaths[len(deaths)-2]) < deathTime {
 			s.turn.Unlock() // without a worker, the lines of the host wait all the same
@@ -130,14 +130,14 @@ func (s *supervisor) serve(ctx context.Context) (exitCode int, err error) {
 	}
 }
 
-// last reports whether no other worker may follow. The first one that exits before it has said a word has its reasons,
+// isLast reports whether no other worker may follow. The first one that exits before it has said a word has its reasons,
 // such as a wrong command line.
-func (s *supervisor) last(ctx context.Context, mute bool) bool {
+func (s *supervisor) isLast(ctx context.Context, exitedFirst bool) bool {
 	select {
 	case <-s.hostGone:
 		return true
 	default:
-		return s.ended || ctx.Err() != nil || mute && !s.memory.hasSpoken()
+		return s.ended || ctx.Err() != nil || exitedFirst && !s.memory.hasSpoken()
 	}
 }
 
@@ -153,15 +153,15 @@ func pause(ctx context.Context, d time.Duration) {
 // serveWith lets a worker serve until it has exited. It is called and returns with turn held; the host's lines pass
 // meanwhile.
 func (s *supervisor) serveWith(ctx context.Context, w *Worker) (code int, death string, unread int) {
-	said, exited := make(chan struct{}), make(chan struct{})
-	go func() { defer close(said); s.passOutput(w) }() // ends with the output
-	go func() {                                        // ends with the worker
+	outputEnded, exited := make(chan struct{}), make(chan struct{})
+	go func() { defer close(outputEnded); s.passOutput(w) }() // ends with the output
+	go func() {                                               // ends with the worker
 		defer close(exited)
 		code, death = w.Wait()
 		_ = w.In.Close() // ends a write, which gets no error for a missing reader while Unread can still read
 	}()
-	stop := context.AfterFunc(ctx, func() { s.leave(w, exited) }) // a signal
-	if s.introduce(w, said) && !s.ended {
+	stop := context.AfterFunc(ctx, func() { s.stopWorker(w, exited) }) // a signal
+	if s.introduce(w, outputEnded) && !s.ended {
 		s.worker = w
 		s.ready.Broadcast()
 	} else {
@@ -169,13 +169,13 @@ func (s *supervisor) serveWith(ctx context.Context, w *Worker) (code int, death 
 	}
 	s.turn.Unlock()
 	select {
-	case <-said:
+	case <-outputEnded:
 		if !wire.Within(exitTime, exited) {
 			w.Kill()
 			<-exited
 		}
 	case <-exited: // its last lines may still be on their way to the host
-		if !wire.Within(exitTime, said) {
+		if !wire.Within(exitTime, outputEnded) {
 			s.loseHost()
 		}
 	}
@@ -186,8 +186,8 @@ func (s *supervisor) serveWith(ctx context.Context, w *Worker) (code int, death 
 	return code, death, w.Unread()
 }
 
-// leave asks a worker to end, and ends it if it does not.
-func (s *supervisor) leave(w *Worker, exited <-chan struct{}) {
+// stopWorker asks a worker to end, and ends it if it does not.
+func (s *supervisor) stopWorker(w *Worker, exited <-chan struct{}) {
 	w.Leave()
 	if !wire.Within(2*exitTime, exited) {
 		w.Kill()
@@ -197,9 +197,9 @@ func (s *supervisor) leave(w *Worker, exited <-chan struct{}) {
 // loseHost records that the host cannot be written to.
 func (s *supervisor) loseHost() { s.goneOnce.Do(func() { close(s.hostGone) }) }
 
-// introduce tells a worker what the host has told its predecessors, and reports whether it has answered. It is called
-// with turn held.
-func (s *supervisor) introduce(w *Worker, said <-chan struct{}) bool {
+// introduce tells a worker what the host has told its predecessors, and reports whether the worker took all of it.
+// It is called with turn held.
+func (s *supervisor) introduce(w *Worker, outputEnded <-chan struct{}) bool {
 	for _, step := range s.memory.introduction() {
 		if _, err := w.In.Write(step.lines); err != nil {
 			return false
@@ -210,16 +210,16 @@ func (s *supervisor) introduce(w *Worker, said <-chan struct{}) bool {
 		}
 		select {
 		case <-step.answered:
-		case <-said:
+		case <-outputEnded:
 			return false
 		}
 	}
 	return true
 }
 
-// recover answers the requests of a worker that died, except those that the next one gets, and withdraws its questions.
-func (s *supervisor) recover(unread int) {
-	lost, asked := s.memory.bury(unread)
+// answerLost answers the requests of a worker that died, except those that the next one gets, and withdraws its questions.
+func (s *supervisor) answerLost(unread int) {
+	lost, asked := s.memory.workerDied(unread)
 	for _, id := range asked {
 		s.toHost(withdrawal(id))
 	}
@@ -252,7 +252,7 @@ func (s *supervisor) passOutput(w *Worker) {
 		if err != nil || !whole {
 			return
 		}
-		if s.memory.hearWorker(line) && !s.toHost(line) {
+		if s.memory.recordWorker(line) && !s.toHost(line) {
 			return
 		}
 		if _, err := w.Written.Write([]byte{'\n'}); err != nil {
@@ -271,7 +271,7 @@ func (s *supervisor) readHost() {
 			var r *request
 			pass := true
 			if whole && !inside {
-				r, pass = s.memory.hearHost(line, s.o.Repeatable)
+				r, pass = s.memory.recordHost(line, s.o.Repeatable)
 			}
 			inside = !whole
 			if pass && !s.toWorker(line, r) {

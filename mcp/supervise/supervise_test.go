@@ -305,7 +305,7 @@ func TestWorkersThatDieAgainAndAgainEndTheConversation(t *testing.T) {
 			w.hears("state")
 			w.exit(-1, "signal: killed")
 		}
-		require.ErrorIs(t, <-s.exit, supervise.ErrDied)
+		require.ErrorIs(t, <-s.exit, supervise.ErrKeepsDying)
 		require.Equal(t, 1, s.code)
 	})
 }
