@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -81,17 +82,30 @@ func TestAnAcknowledgementBeforeThePassSavesTheSend(t *testing.T) {
 	require.Zero(t, h.sent("s"))
 }
 
-// An edit after the send makes it due once more, with all its sends.
-func TestAnotherEditMakesItDueAgain(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.formats("s", `, "max_retries": 1`)
-	h.hears("s", edited)
-	h.sent("s")
-	h.sent("s")
-	h.hears("s", edited).has(id, "due.0")
-	require.Equal(t, 1, h.sent("s"))
-	require.Equal(t, 1, h.sent("s"))
-	require.Equal(t, "sent", h.stateOf(id))
+// An agent that edits again and again and never formats is reminded more urgently, and then the host is told.
+func TestEditsAfterTheSendDoNotHideThatARuleIsIgnored(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
+		id := h.formats("s", `, "max_retries": 1`)
+		const pass = `{"session_id": "s", "min_age_ms": 86400000}`
+		for n := range 3 {
+			h.hears("s", edited).has(id, "due.0")
+			h.call("dispatch_instructions", pass).has(1, "instructions.0.send")
+			h.hears("s", edited).lacks("due")
+			require.Equal(t, 1, h.sent("s"), "the send that is left serves the second edit")
+			time.Sleep(time.Second)
+			h.hears("s", edited).lacks("due")
+			require.Equal(t, "sent", h.stateOf(id), "the agent has had no time to answer")
+			require.Len(t, h.call("list_notices", `{"session_id": "s", "peek": true}`).at("items"), n)
+			time.Sleep(time.Minute)
+		}
+		h.hears("s", edited).has(id, "due.0")
+		notices := h.call("list_notices", `{"session_id": "s", "peek": true}`)
+		require.Len(t, notices.at("items"), 3)
+		require.Contains(t, notices.str("items.2.text"), "was sent 2 times and never acknowledged")
+		h.call("get_status", `{}`).has(1.0, "counts.instructions.queued", 3.0, "moves.failed")
+		h.call("dispatch_instructions", pass).has(1, "instructions.0.send")
+		h.hears("s", formatted).has(id, "acknowledged.0")
+	})
 }
 
 // A rule that the agent ignores leaves one notice for each firing, and stays.

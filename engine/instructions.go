@@ -32,7 +32,7 @@ func describe(in instruction.Instruction, kind core.EventType) instructionEvent 
 		ev.Bytes = len(in.Content)
 	}
 	if kind == core.InstructionFailed {
-		ev.Sends = in.SendsMax() // a standing instruction is armed by now, and forgot them
+		ev.Sends = in.SendsMax() // a standing instruction is armed or due again by now, and forgot them
 	}
 	switch p := in.Phase.(type) {
 	case instruction.Acknowledged:
@@ -185,8 +185,10 @@ func (tx *Tx) Report(session, eventType, data, notice string) (acknowledged []Ac
 		if !in.FiredBy(eventType, data) {
 			return nil
 		}
-		due = append(due, in.ID)
-		_, _, err := tx.step(in, instruction.Fire{})
+		next, _, err := tx.step(in, instruction.Fire{At: tx.now, MinAge: instruction.TimeToAnswer})
+		if next.State() == instruction.StateQueued {
+			due = append(due, in.ID)
+		}
 		return err
 	})
 }

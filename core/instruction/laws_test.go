@@ -54,7 +54,7 @@ func (m *model) account(s step) {
 	m.sent = slices.Clone(m.sent)
 	switch e := s.event.(type) {
 	case instruction.Fire:
-		if m.in.Standing() && m.over == "" {
+		if m.in.Standing() && m.over == "" && m.begins(e) {
 			m.sent, m.armed = nil, false
 		}
 	case instruction.Dispatch:
@@ -71,7 +71,7 @@ func (m *model) account(s step) {
 		}
 	case instruction.Cancel:
 	}
-	if m.in.Standing() && fails(s) {
+	if _, isDispatch := s.event.(instruction.Dispatch); isDispatch && m.in.Standing() && fails(s) {
 		m.sent, m.armed = nil, true
 	}
 	switch state := s.after.State(); state {
@@ -93,6 +93,9 @@ var laws = []law{
 		if s.after != s.before {
 			want = 1
 		}
+		if _, isFire := s.event.(instruction.Fire); isFire && fails(s) {
+			want = 2 // the former firing failed, and the new one is due
+		}
 		records := len(s.effects) - len(delivered(s.effects)) - len(coretest.Notices(s.effects))
 		return s.err == nil && (records != want || want == 0 && len(s.effects) > 0)
 	}},
@@ -107,14 +110,23 @@ var laws = []law{
 	{"nothing is delivered before the trigger fired, or after an acknowledgement or a failure before it fires again", func(was, _ model, s step) bool {
 		return was.armed && len(delivered(s.effects)) > 0
 	}},
-	{"a firing makes a standing instruction due, and two without a dispatch between are one", func(was, _ model, s step) bool {
-		if _, isFire := s.event.(instruction.Fire); !isFire || was.over != "" {
+	{"a firing makes an armed instruction due, or one whose last send is old; it changes no other", func(was, _ model, s step) bool {
+		e, isFire := s.event.(instruction.Fire)
+		if !isFire || was.over != "" {
 			return false
 		}
 		if !was.in.Standing() {
 			return s.err == nil
 		}
+		if !was.begins(e) {
+			return s.after != s.before || len(s.effects) > 0
+		}
 		return s.after.State() != instruction.StateQueued || (len(s.effects) > 0) != (was.armed || len(was.sent) > 0)
+	}},
+	{"no send is forgotten but by an acknowledgement, a failure or an undelivery", func(was, is model, s step) bool {
+		_, isAck := s.event.(instruction.Acknowledge)
+		_, isUndeliver := s.event.(instruction.Undeliver)
+		return len(is.sent) < len(was.sent) && !isAck && !isUndeliver && !fails(s)
 	}},
 	{"a standing instruction ends only by a cancellation", func(_, is model, _ step) bool {
 		return is.in.Standing() && is.over != "" && is.over != instruction.StateCancelled
@@ -132,9 +144,10 @@ var laws = []law{
 	{"final states are final", func(was, _ model, s step) bool {
 		return was.over != "" && (s.after.State() != was.over || s.after != s.before && !lateAck(s))
 	}},
-	{"it fails only in a dispatch, when its sends are used up", func(was, _ model, s step) bool {
+	{"it fails only in a dispatch or by a further firing, when its sends are used up", func(was, _ model, s step) bool {
 		_, isDispatch := s.event.(instruction.Dispatch)
-		return fails(s) && (!isDispatch || len(delivered(s.effects)) > 0 || !was.in.Tracked || len(was.sent) != was.allowed())
+		_, isFire := s.event.(instruction.Fire)
+		return fails(s) && (!isDispatch && !isFire || len(delivered(s.effects)) > 0 || !was.in.Tracked || len(was.sent) != was.allowed())
 	}},
 	{"a failure, and nothing else, leaves one notice", func(_, _ model, s step) bool {
 		notices := len(coretest.Notices(s.effects))
@@ -172,6 +185,12 @@ func (m model) allowed() int {
 	return 1 + m.in.MaxRetries
 }
 
+// begins reports whether a firing begins the sends anew.
+func (m model) begins(e instruction.Fire) bool {
+	old := e.At < m.lastSent() || e.At >= m.lastSent()+core.Instant(e.MinAge)
+	return len(m.sent) == 0 || len(m.sent) == m.allowed() && old
+}
+
 func (m model) lastSent() core.Instant {
 	if len(m.sent) == 0 {
 		return 0
@@ -187,6 +206,9 @@ func fails(s step) bool {
 	if _, isDispatch := s.event.(instruction.Dispatch); isDispatch && s.before.Standing() {
 		return s.before.State() == instruction.StateSent && s.after.State() == instruction.StateArmed
 	}
+	if _, isFire := s.event.(instruction.Fire); isFire {
+		return s.before.State() == instruction.StateSent && s.after.State() == instruction.StateQueued
+	}
 	return s.after.State() == instruction.StateFailed && s.before.State() != instruction.StateFailed
 }
 
@@ -201,7 +223,8 @@ const longAge = 1 << 40
 
 // moves make the next event of a walk from what has happened so far.
 var moves = []func(m model, at core.Instant) instruction.Event{
-	func(model, core.Instant) instruction.Event { return fire },
+	func(_ model, at core.Instant) instruction.Event { return instruction.Fire{At: at} },
+	func(_ model, at core.Instant) instruction.Event { return instruction.Fire{At: at, MinAge: 3} },
 	func(_ model, at core.Instant) instruction.Event { return dispatch(at) },
 	func(_ model, at core.Instant) instruction.Event { return instruction.Dispatch{At: at, MinAge: longAge} },
 	func(_ model, at core.Instant) instruction.Event { return instruction.Dispatch{At: at, MinAge: 3} },

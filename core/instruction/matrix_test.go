@@ -66,7 +66,8 @@ func columns() []column {
 		return func(instruction.Instruction) instruction.Event { return event }
 	}
 	return []column{
-		{"fire", constant(fire)},
+		{"fire, long after the send", constant(instruction.Fire{At: 1000, MinAge: 500})},
+		{"fire, soon after the send", constant(instruction.Fire{At: 1000, MinAge: 5000})},
 		{"dispatch, due", constant(instruction.Dispatch{At: 1000, MinAge: 500})},
 		{"dispatch, not due", constant(instruction.Dispatch{At: 1000, MinAge: 5000})},
 		{"dispatch, clock set back", constant(instruction.Dispatch{At: 150, MinAge: 5000})},
@@ -100,8 +101,8 @@ effects: "deliver n" hands out the n-th send, "log x" appends a record to the ev
 a notice. "unchanged" is the same value without effects.
 "refused (x)" is the same value, and a refusal that is spelled out below the table.
 Events happen at 1000. A dispatch is due when the last send is at least 500 ago; one that is not due
-asks for 5000; one with the clock set back happens at 150, before every send. A standing instruction is allowed
-its sends anew each time its trigger fires.
+asks for 5000; one with the clock set back happens at 150, before every send. A firing asks for the same ages. A
+standing instruction is allowed its sends anew each time its trigger fires after they ended.
 
 `
 

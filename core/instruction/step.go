@@ -11,7 +11,15 @@ import (
 type Event interface{ event() }
 
 // Fire says that an event fired the trigger of a standing instruction.
-type Fire struct{}
+type Fire struct {
+	At core.Instant
+	// MinAge is the time in microseconds after the last send from which a firing no longer belongs to that send.
+	MinAge int64
+}
+
+// TimeToAnswer is the time, in microseconds, that an agent has to answer the last send of a standing instruction. A
+// firing before its end is no sign that the agent ignores the send: agents often edit several files in a row.
+const TimeToAnswer = 60_000_000
 
 // Dispatch is one dispatch pass. An instruction gets at most one Dispatch per pass.
 type Dispatch struct {
@@ -63,11 +71,13 @@ func Enqueue() []core.Effect { return []core.Effect{core.Record{Type: core.Instr
 // A standing instruction keeps the same laws between one firing and the next, and others beside them:
 //   - it is armed where a tracked one is acknowledged or failed; only cancelled is final;
 //   - nothing is delivered before the trigger fired, and after an acknowledgement not before it fires again;
-//   - firings that no dispatch separates are one.
+//   - firings that no dispatch separates are one, and so are those that come while sends are left, or soon after the
+//     last send;
+//   - no firing is forgotten: each ends in an acknowledgement, a failure or a cancellation.
 func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
 	switch e := event.(type) {
 	case Fire:
-		return in.fire()
+		return in.fire(e)
 	case Dispatch:
 		return in.dispatch(e)
 	case Acknowledge:
@@ -80,20 +90,35 @@ func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
 	panic(fmt.Sprintf("instruction: unknown event %T", event))
 }
 
-func (in Instruction) fire() (Instruction, []core.Effect, error) {
+// fire makes the instruction due. Sends that are left serve a further firing as well, so that an agent that ignores them
+// cannot begin them anew for ever. If none is left, the former firing fails, and the instruction is due with all sends. An
+// agent that has had no time to answer the last send has not failed.
+func (in Instruction) fire(e Fire) (Instruction, []core.Effect, error) {
 	if !in.Standing() {
 		return in.refuse("fired: it has no trigger")
 	}
-	switch in.Phase.(type) {
-	case Armed, Sent:
+	due := core.Record{Type: core.InstructionDue}
+	switch p := in.Phase.(type) {
+	case Armed:
 		in.Phase = Queued{}
-		return in, []core.Effect{core.Record{Type: core.InstructionDue}}, nil
+		return in, []core.Effect{due}, nil
 	case Queued:
 		return in, nil, nil
+	case Sent:
+		if p.Sends < in.SendsMax() || !old(p.At, e.At, e.MinAge) {
+			return in, nil, nil
+		}
+		in.Phase = Queued{}
+		return in, append(failed(), due), nil
 	case Acknowledged, Failed, Cancelled:
 		return in.refuse("fired: it is over")
 	}
 	panic("instruction: instruction without a phase")
+}
+
+// failed returns the effects of a failure.
+func failed() []core.Effect {
+	return []core.Effect{core.Record{Type: core.InstructionFailed}, core.Post{Kind: core.NoticeInstructionFailed}}
 }
 
 func (in Instruction) dispatch(e Dispatch) (Instruction, []core.Effect, error) {
@@ -114,7 +139,7 @@ func (in Instruction) repeat(p Sent, e Dispatch) (Instruction, []core.Effect, er
 	switch {
 	case !in.Tracked:
 		return in.refuse("dispatched again: a plain instruction is sent once")
-	case !due(p.At, e):
+	case !old(p.At, e.At, e.MinAge):
 		return in, nil, nil
 	case p.Sends < in.SendsMax():
 		return in.sent(p.Sends+1, e.At)
@@ -123,14 +148,14 @@ func (in Instruction) repeat(p Sent, e Dispatch) (Instruction, []core.Effect, er
 	if in.Standing() {
 		in.Phase = Armed{}
 	}
-	return in, []core.Effect{core.Record{Type: core.InstructionFailed}, core.Post{Kind: core.NoticeInstructionFailed}}, nil
+	return in, failed(), nil
 }
 
-// due reports whether the last send is old enough for the pass. After a clock was set back, a last send in the future
-// is due, because waiting for that time could take forever.
-func due(sentAt core.Instant, e Dispatch) bool {
-	age := int64(e.At - sentAt)
-	return age < 0 || age >= e.MinAge
+// old reports whether a send has the age. After a clock was set back, a send in the future is old, because waiting for
+// that time could take forever.
+func old(sentAt, at core.Instant, minAge int64) bool {
+	age := int64(at - sentAt)
+	return age < 0 || age >= minAge
 }
 
 func (in Instruction) sent(send int, at core.Instant) (Instruction, []core.Effect, error) {
