@@ -64,7 +64,7 @@ CREATE INDEX instructions_sent ON instructions (workspace, session, sent_at NULL
 	WHERE state = 'sent' AND tracked = 1;
 CREATE INDEX instructions_rule ON instructions (workspace, sha256(ack_event), position)
 	WHERE ack_event IS NOT NULL AND state IN ('queued', 'sent');
-CREATE INDEX instructions_trigger ON instructions (workspace, sha256(trigger_event), position)
+CREATE INDEX instructions_trigger ON instructions (workspace, sha256(trigger_event), session, position)
 	WHERE trigger_event IS NOT NULL AND state IN ('armed', 'queued', 'sent');
 CREATE INDEX instructions_failed ON instructions (workspace, position) WHERE state = 'failed';
 CREATE INDEX instructions_over ON instructions (workspace, coalesce(ended_at, sent_at), position)

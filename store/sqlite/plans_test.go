@@ -48,6 +48,7 @@ func TestQueryPlans(t *testing.T) {
 		"repeats":        {asks(store.Tx.Instructions, store.InstructionQuery{Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no}), "instructions_sent (session=?)"},
 		"rules":          {asks(store.Tx.Instructions, store.InstructionQuery{AckEvent: "tool.done"}), "instructions_rule (ack_event=?)"},
 		"rules behind":   {asks(store.Tx.Instructions, store.InstructionQuery{AckEvent: "tool.done", After: 10}), "instructions_rule (ack_event=? AND "},
+		"triggers":       {asks(store.Tx.Instructions, store.InstructionQuery{Session: "a", Trigger: "tool", After: 10}), "instructions_trigger (trigger_event=? AND session=? AND position>?)"},
 		"failures":       {asks(store.Tx.Instructions, store.InstructionQuery{State: instruction.StateFailed}), "USING INDEX instructions_failed"},
 		"a page of them": {asks(store.Tx.Instructions, store.InstructionQuery{After: 10}), "INTEGER PRIMARY KEY (rowid>?)"},
 	}

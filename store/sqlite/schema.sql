@@ -43,7 +43,7 @@ CREATE TABLE instructions (
 CREATE INDEX instructions_queued ON instructions (session, priority DESC, position) WHERE state = 'queued';
 CREATE INDEX instructions_sent ON instructions (session, sent_at, position) WHERE state = 'sent' AND tracked = 1;
 CREATE INDEX instructions_rule ON instructions (ack_event, position) WHERE ack_event IS NOT NULL AND state IN ('queued', 'sent');
-CREATE INDEX instructions_trigger ON instructions (trigger_event, position) WHERE trigger_event IS NOT NULL AND state IN ('armed', 'queued', 'sent');
+CREATE INDEX instructions_trigger ON instructions (trigger_event, session, position) WHERE trigger_event IS NOT NULL AND state IN ('armed', 'queued', 'sent');
 CREATE INDEX instructions_failed ON instructions (position) WHERE state = 'failed';
 CREATE INDEX instructions_over ON instructions (coalesce(ended_at, sent_at), position)
 	WHERE state IN ('acknowledged', 'cancelled') OR (state = 'sent' AND tracked = 0);
