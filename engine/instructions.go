@@ -60,7 +60,7 @@ func (tx *Tx) Queue(in instruction.Instruction) (instruction.Instruction, error)
 	if in.Standing() {
 		in.Phase = instruction.Armed{}
 	}
-	return in, tx.save(in, instruction.Enqueue())
+	return in, tx.save(in, []core.Effect{core.Record{Type: core.InstructionQueued}})
 }
 
 // save stores an instruction and performs its effects.

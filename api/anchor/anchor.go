@@ -1,5 +1,5 @@
-// Package anchor collects the facts from which an agent goes on whose memory was cut. It changes nothing and sends no
-// instruction; package prompt makes the text.
+// Package anchor collects the facts from which an agent continues after its memory was cut. It changes nothing and sends
+// no instruction; package prompt makes the text.
 package anchor
 
 import (
@@ -26,7 +26,7 @@ import (
 const most = 50
 
 // Collect returns the facts for a session, its own work first. A plan is being worked on if it has a live run, or if it has
-// the newest run of all and work is left.
+// the newest run of all and work is left. The facts are read in several views, so a change in between may show in some only.
 func Collect(ctx context.Context, e *engine.Engine, session string) (in prompt.AnchorInput, err error) {
 	c := collector{engine: e, session: session, in: &in, tasks: map[string][]task.Task{}}
 	var runs []run.Run
@@ -45,7 +45,7 @@ func Collect(ctx context.Context, e *engine.Engine, session string) (in prompt.A
 	if err != nil {
 		return in, err
 	}
-	if runs, err = c.work(ctx, runs); err != nil {
+	if runs, err = c.addWork(ctx, runs); err != nil {
 		return in, err
 	}
 	return in, c.plans(ctx, runs)
@@ -168,9 +168,9 @@ func (c *collector) instructions(tx store.Tx) error {
 	return nil
 }
 
-// work adds the live runs and the tasks without a run, those of the session first, and returns the runs that can be
+// addWork adds the live runs and the tasks without a run, those of the session first, and returns the runs that can be
 // read.
-func (c *collector) work(ctx context.Context, runs []run.Run) (read []run.Run, err error) {
+func (c *collector) addWork(ctx context.Context, runs []run.Run) (read []run.Run, err error) {
 	for _, r := range runs {
 		w, err := c.run(ctx, r)
 		if damaged(err) {
@@ -229,11 +229,11 @@ func (c *collector) run(ctx context.Context, r run.Run) (w prompt.AnchorWork, er
 	if err != nil {
 		return w, err
 	}
-	standing, err := c.engine.Standing(ctx, view)
+	outlook, err := c.engine.Standing(ctx, view)
 	if err != nil {
 		return w, err
 	}
-	next := standing.Next
+	next := outlook.Next
 	w = prompt.AnchorWork{
 		RunID: r.ID, Plan: r.Plan, ItemID: r.ItemID, Next: next.Sentence(), Blocked: string(view.Run.Halt),
 		Due: next.Checks.List(), Unreadable: view.Fallback,
@@ -258,7 +258,7 @@ func (c *collector) run(ctx context.Context, r run.Run) (w prompt.AnchorWork, er
 	})
 }
 
-// green returns the last receipt of each check that is green for the last submission of a run.
+// green returns, for each check of a run that is green now, its newest green receipt.
 func green(tx store.Tx, r run.Run) (list []prompt.AnchorReceipt, err error) {
 	checks := r.Proof.Green.List()
 	if len(checks) == 0 {
@@ -316,7 +316,7 @@ func (c *collector) plans(ctx context.Context, live []run.Run) error {
 		if err != nil {
 			return err
 		}
-		known, err := c.plan(ctx, p)
+		known, err := c.progress(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -333,8 +333,8 @@ type knownPlan struct {
 	left int
 }
 
-// plan returns what is done in a plan.
-func (c *collector) plan(ctx context.Context, p engine.Plan) (known knownPlan, err error) {
+// progress returns what is done in a plan.
+func (c *collector) progress(ctx context.Context, p engine.Plan) (known knownPlan, err error) {
 	ready, err := c.engine.Readiness(ctx, p)
 	if err != nil {
 		return known, err
@@ -353,7 +353,7 @@ func (c *collector) plan(ctx context.Context, p engine.Plan) (known knownPlan, e
 				proven = append(proven, o.Run)
 			}
 		}
-		known.count(p.Reading.Items(), done)
+		known.addSpans(p.Reading.Items(), done)
 		slices.SortFunc(proven, func(a, b run.Run) int {
 			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
 		})
@@ -372,8 +372,8 @@ func (c *collector) plan(ctx context.Context, p engine.Plan) (known knownPlan, e
 	return known, err
 }
 
-// count fills the series of finished items.
-func (p *knownPlan) count(items []plan.Item, done map[string]run.Run) {
+// addSpans counts the items and adds the series of finished ones.
+func (p *knownPlan) addSpans(items []plan.Item, done map[string]run.Run) {
 	groups := map[string]bool{}
 	for _, it := range items {
 		groups[it.ParentID] = true

@@ -18,7 +18,7 @@ func played(t *testing.T, in instruction.Instruction, events ...func(at core.Ins
 	t.Helper()
 	in.CreatedAt = coretest.Noon
 	var d coretest.Log
-	d.Record(coretest.Noon, instruction.Enqueue())
+	d.Record(coretest.Noon, []core.Effect{core.Record{Type: core.InstructionQueued}})
 	for n, event := range events {
 		at := coretest.Noon + core.Instant(n+1)*1_000_000
 		next, effects, err := in.Step(event(at))

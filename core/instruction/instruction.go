@@ -44,7 +44,7 @@ func (in Instruction) State() State {
 	return in.Phase.State()
 }
 
-// Sends returns the number of sends, of a standing instruction those since its trigger fired last.
+// Sends returns the number of sends, of a standing instruction those since it was last armed or due.
 func (in Instruction) Sends() int {
 	switch p := in.Phase.(type) {
 	case Armed, Queued:
@@ -120,7 +120,7 @@ type Phase interface {
 // Armed is the phase of a standing instruction that waits for its trigger.
 type Armed struct{}
 
-// Queued is the phase of an instruction that was never handed out, or not since its trigger fired.
+// Queued is the phase of an instruction that was never handed out, or not since it was last due.
 type Queued struct{}
 
 // Sent is the phase of an instruction that was handed out and, if tracked, waits for its

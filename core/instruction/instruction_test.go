@@ -63,10 +63,6 @@ func ackEvent(at core.Instant) instruction.Event {
 
 func dispatch(at core.Instant) instruction.Event { return instruction.Dispatch{At: at} }
 
-func TestEnqueueIsRecorded(t *testing.T) {
-	require.Equal(t, []core.Effect{core.Record{Type: core.InstructionQueued}}, instruction.Enqueue())
-}
-
 // Repeats differ, so that an agent that ignored one text does not get the same text again.
 func TestRepeatsGrowMoreUrgent(t *testing.T) {
 	for send, want := range []string{"x", "x", "**REMINDER:** x", "**IMPORTANT:** x", "**URGENT:** x", "**URGENT:** x"} {

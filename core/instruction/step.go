@@ -24,8 +24,8 @@ const TimeToAnswer = 60_000_000
 // Dispatch is one dispatch pass. An instruction gets at most one Dispatch per pass.
 type Dispatch struct {
 	At core.Instant
-	// MinAge is the time in microseconds between the last send and the next one or the failure. Zero means that every
-	// pass sends.
+	// MinAge is the least time in microseconds from the last send to its repeat or, without sends left, to the failure. With
+	// zero, every pass repeats or fails.
 	MinAge int64
 }
 
@@ -38,7 +38,7 @@ type Acknowledge struct {
 // Undeliver takes back a send that could not be written to the host.
 type Undeliver struct {
 	Send     int          // number of the send
-	At       core.Instant // time of the send, which tells it from that of an earlier firing
+	At       core.Instant // time of the send; sends of different firings may have the same number
 	Previous core.Instant // time of the send before it, or zero
 }
 
@@ -54,9 +54,6 @@ func (Acknowledge) event() {}
 func (Undeliver) event()   {}
 func (Cancel) event()      {}
 
-// Enqueue returns the effects of accepting a new instruction.
-func Enqueue() []core.Effect { return []core.Effect{core.Record{Type: core.InstructionQueued}} }
-
 // Step returns the instruction after the event, and the effects.
 // An event that changes nothing, such as a second acknowledgement, returns the same instruction and
 // no effects. An event that the state does not allow returns a *Refusal and the same instruction.
@@ -66,10 +63,11 @@ func Enqueue() []core.Effect { return []core.Effect{core.Record{Type: core.Instr
 //   - one Dispatch delivers at most once, and never both delivers and fails;
 //   - nothing is delivered after an acknowledgement, a failure or a cancellation;
 //   - a send that is taken back may be delivered again and uses up no retry;
-//   - acknowledged, failed and cancelled are final.
+//   - acknowledged, failed and cancelled are final; only a late acknowledgement of a failed one is still recorded.
 //
 // A standing instruction keeps the same laws between one firing and the next, and others beside them:
-//   - it is armed where a tracked one is acknowledged or failed; only cancelled is final;
+//   - where a tracked one would become acknowledged or failed, a standing one becomes armed again, or queued if a firing
+//     fails it; only cancelled is final;
 //   - nothing is delivered before the trigger fired, and after an acknowledgement not before it fires again;
 //   - firings that no dispatch separates are one, and so are those that come while sends are left, or soon after the
 //     last send;
@@ -126,23 +124,23 @@ func (in Instruction) dispatch(e Dispatch) (Instruction, []core.Effect, error) {
 	case Armed:
 		return in.refuse("dispatched: its trigger did not fire")
 	case Queued:
-		return in.sent(1, e.At)
+		return in.send(1, e.At)
 	case Sent:
-		return in.repeat(p, e)
+		return in.repeatOrFail(p, e)
 	case Acknowledged, Failed, Cancelled:
 		return in.refuse("dispatched: it is over")
 	}
 	panic("instruction: instruction without a phase")
 }
 
-func (in Instruction) repeat(p Sent, e Dispatch) (Instruction, []core.Effect, error) {
+func (in Instruction) repeatOrFail(p Sent, e Dispatch) (Instruction, []core.Effect, error) {
 	switch {
 	case !in.Tracked:
 		return in.refuse("dispatched again: a plain instruction is sent once")
 	case !old(p.At, e.At, e.MinAge):
 		return in, nil, nil
 	case p.Sends < in.SendsMax():
-		return in.sent(p.Sends+1, e.At)
+		return in.send(p.Sends+1, e.At)
 	}
 	in.Phase = Failed{Sends: p.Sends, SentAt: p.At, At: e.At}
 	if in.Standing() {
@@ -158,9 +156,9 @@ func old(sentAt, at core.Instant, minAge int64) bool {
 	return age < 0 || age >= minAge
 }
 
-func (in Instruction) sent(send int, at core.Instant) (Instruction, []core.Effect, error) {
-	in.Phase = Sent{Sends: send, At: at}
-	return in, []core.Effect{Deliver{send}, core.Record{Type: core.InstructionSent}}, nil
+func (in Instruction) send(n int, at core.Instant) (Instruction, []core.Effect, error) {
+	in.Phase = Sent{Sends: n, At: at}
+	return in, []core.Effect{Deliver{n}, core.Record{Type: core.InstructionSent}}, nil
 }
 
 func (in Instruction) acknowledge(e Acknowledge) (Instruction, []core.Effect, error) {
