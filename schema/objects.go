@@ -23,7 +23,7 @@ type Instruction struct {
 	Sends          int      `json:"sends" doc:"how often it was handed out"`
 	SendsMax       int      `json:"sends_max" doc:"1 + max_retries"`
 	AckOn          *AckRule `json:"ack_on,omitzero"`
-	Standing       bool     `json:"standing,omitzero" doc:"armed again after each acknowledgement and each failure; sends counts those since trigger fired last"`
+	Standing       bool     `json:"standing,omitzero" doc:"armed again after each acknowledgement and each failure; sends counts those since it was last due"`
 	Trigger        *Trigger `json:"trigger,omitzero"`
 	CreatedAt      Time     `json:"created_at"`
 	LastSentAt     Time     `json:"last_sent_at,omitzero"`

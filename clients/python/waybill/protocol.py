@@ -1105,7 +1105,7 @@ class Instruction(_InstructionRequired, total=False):
     """Instruction is an instruction as the host sees it."""
 
     ack_on: AckRule
-    #: armed again after each acknowledgement and each failure; sends counts those since trigger fired last
+    #: armed again after each acknowledgement and each failure; sends counts those since it was last due
     standing: bool
     trigger: Trigger
     last_sent_at: Time

@@ -905,7 +905,7 @@ export interface Instruction {
   /** 1 + max_retries */
   sends_max: number;
   ack_on?: AckRule;
-  /** armed again after each acknowledgement and each failure; sends counts those since trigger fired last */
+  /** armed again after each acknowledgement and each failure; sends counts those since it was last due */
   standing?: boolean;
   trigger?: Trigger;
   created_at: Time;
