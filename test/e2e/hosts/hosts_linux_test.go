@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 	"time"
@@ -349,11 +350,11 @@ func isKilled(t *testing.T, h host) cells {
 // worksThroughAPlan has the host be the agent of `waybill work --plan`, with the command that docs/work.md lists.
 // Its model claims at first that all is done, and writes the file when a check has refused that.
 func worksThroughAPlan(t *testing.T, h host) cells {
-	var workspace string
+	var workspace atomic.Value // a string, which a goroutine of the model reads
 	p := newPlace(t, h, func(r fakemodel.Request) fakemodel.Answer {
 		const task = "Task id: "
 		if strings.Contains(r.Raw, "exit status") && r.Said(task) == 0 {
-			return call(h.write(filepath.Join(workspace, "fence.txt"), "painted"))
+			return call(h.write(filepath.Join(workspace.Load().(string), "fence.txt"), "painted"))
 		}
 		key := regexp.MustCompile(`Result key: (\w+)`).FindStringSubmatch(r.Raw)
 		if key == nil {
@@ -361,7 +362,7 @@ func worksThroughAPlan(t *testing.T, h host) cells {
 		}
 		return fakemodel.Answer{Text: "role: worker\ntask_id: 1\nkey: " + key[1] + "\nstatus: pass\ngit_range: HEAD..HEAD\n\nAll is done."}
 	})
-	workspace = p.workspace
+	workspace.Store(p.workspace)
 	args := append([]string{p.waybill, "work", "--plan", "tasks.md", "--no-wait", "--tick", "--facts", "off", "--check", "painted=test -e fence.txt", "--"}, p.program...)
 	out := p.must(append(args, h.worker...)...)
 	require.Contains(t, out, "1 proven, 0 only said")
