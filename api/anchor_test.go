@@ -238,7 +238,7 @@ func TestAnAnchorDoesNotOfferARunWhoseTaskIsOlderThanFiftyOthers(t *testing.T) {
 	require.Contains(t, anchor.str("text"), fmt.Sprintf("- %d more runs or tasks at work: ", 53-shown))
 }
 
-// finish_attempt with awaiting_response leaves the run as it is, but nobody can do its task before the answer.
+// finish_attempt with awaiting_response does not change the run, but its task cannot go on before the answer.
 func TestAnAnchorOffersNoRunWhoseTaskWaitsForAnAnswer(t *testing.T) {
 	h := clockHost(t, setup{})
 	run := h.start("1", "").str("run.run_id")
@@ -251,7 +251,7 @@ func TestAnAnchorOffersNoRunWhoseTaskWaitsForAnAnswer(t *testing.T) {
 	require.Contains(t, text, "\n  waits for the answer to "+task+"\n")
 }
 
-// Whoever claims the retry does the task, so nobody else may begin it.
+// A worker claims the retry from the queue, so an agent must not begin the item as well.
 func TestAnAnchorOffersNoRunWhoseTaskIsQueuedForARetry(t *testing.T) {
 	h := clockHost(t, setup{})
 	run := h.start("1", "").str("run.run_id")

@@ -1,7 +1,6 @@
-// Package packages has the plugins and extensions by which hosts install waybill without waybill setup.
+// Package packages holds the plugins and extensions with which a host installs waybill without waybill setup.
 //
-// All of them say the same about waybill: its description, its version, its skill, the command of its server and its hooks. This
-// package has that once. The folders beside it are generated: run `go test ./packages -update`. A package cannot know where
+// Description, version, skill, server command and hooks are the same in all of them, and are declared here once. The folders beside it are generated: run `go test ./packages -update`. A package cannot know where
 // the program is, so the program must be on the PATH of the host.
 package packages
 

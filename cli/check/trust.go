@@ -50,7 +50,7 @@ The command also notes how the protected files are now, and shows those that cha
 It needs a person at a terminal. It refuses in a hook, without a terminal, and when an agent runs it.
 
 Exit codes: 0 if the file is trusted; 1 if the answer is no; 2 if the file has mistakes; 3 if there is no file; 4 if it must not
-be read, or nobody can be asked.`,
+be read, or there is no terminal.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.trust(cmd.Context()) },
 	}
 }

@@ -223,7 +223,7 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 	ran, err := c.Run(ctx, run, name)
 	if err != nil && errors.Is(context.Cause(ctx), errLate) {
 		g.ran[name] = schema.CheckRun{}
-		g.person = append(g.person, fmt.Sprintf("waybill: check %s did not end within the %v that %s gives a hook, so its outcome is not known: waybill check runs it",
+		g.person = append(g.person, fmt.Sprintf("waybill: check %s was stopped after %v, before %s ends its hook, so it has no outcome; waybill check runs it",
 			name, time.Since(began).Round(time.Second), g.host.Name))
 		return schema.CheckRun{}, nil
 	}

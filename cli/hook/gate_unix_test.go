@@ -106,7 +106,7 @@ func TestACheckThatDoesNotFitIntoTheTimeOfTheHookSaysSo(t *testing.T) {
 	w.flags = []string{"--timeout", "2s"}
 	got := w.stopped(false)
 	require.Empty(t, got.Decision)
-	require.Contains(t, got.SystemMessage, "waybill: check slow did not end within")
+	require.Contains(t, got.SystemMessage, "waybill: check slow was stopped after")
 	require.Contains(t, got.SystemMessage, "waybill check runs it")
 }
 

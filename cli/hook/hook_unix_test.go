@@ -155,7 +155,7 @@ func TestAQuestionInTheHostsDialogIsANotice(t *testing.T) {
 		"questions": []any{map[string]any{"question": "Which \x1b[2Jdatabase?"}},
 	}}
 	for range 2 {
-		require.Zero(t, w.hook("PreToolUse", question), "the person answers it, and nobody else")
+		require.Zero(t, w.hook("PreToolUse", question), "only the person answers it")
 	}
 	require.Equal(t, []string{`an agent asks in a dialog of claude-code: "Which [2Jdatabase?"`}, w.notices())
 	require.Zero(t, w.hook("PreToolUse", bash("toolu_2", "ls")))
@@ -200,8 +200,8 @@ func TestAnAnchorThatTheHostDidNotTakeWasLost(t *testing.T) {
 	require.NotContains(t, w.hook("UserPromptSubmit", nil).context(), "Write it")
 }
 
-// An agent that lost its memory is told where it was: at once where the host begins the session anew, and else with the next
-// event that takes a text.
+// After a compaction the agent receives the anchor at the session start, if the host reports one. Otherwise it receives the
+// anchor with the next event that takes a text.
 func TestTheResumeAnchorFollowsACompaction(t *testing.T) {
 	w := newWorld(t)
 	w.call("init_run", `{"plan":"tasks.md","item_id":"1"}`, nil)

@@ -44,7 +44,7 @@ do, such as to trust a folder.
 --workspace and --store go into what is written, so that the host uses them too. Run the command again at any time: it brings
 the path of waybill up to date, and changes nothing else. --remove takes out what waybill wrote, and nothing else.
 
-Exit codes: 1 if a file could not be changed or a check failed; 2 if nobody can be asked and --yes is missing; 4 if something
+Exit codes: 1 if a file could not be changed or a check failed; 2 without a terminal and without --yes; 4 if something
 else has the name waybill; 75 if others write a file at the same moment.`,
 		Example:   "  waybill setup\n  waybill setup claude-code codex --yes\n  waybill setup --project vscode\n  waybill setup --remove",
 		ValidArgs: hostNames(), Args: cobra.ArbitraryArgs,

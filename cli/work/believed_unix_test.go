@@ -31,7 +31,7 @@ type project struct {
 	source   string            // file that the item is about
 	done     string            // its content when the item is done
 	test     string            // file of the test, which the check protects
-	weakened string            // a test that succeeds whatever the source is
+	weakened string            // a test that cannot fail
 	config   string            // file that says how tests run, protected as well
 }
 

@@ -185,7 +185,7 @@ func (m model) allowed() int {
 	return 1 + m.in.MaxRetries
 }
 
-// begins reports whether a firing begins the sends anew.
+// begins reports whether a firing allows all sends again.
 func (m model) begins(e instruction.Fire) bool {
 	old := e.At < m.lastSent() || e.At >= m.lastSent()+core.Instant(e.MinAge)
 	return len(m.sent) == 0 || len(m.sent) == m.allowed() && old

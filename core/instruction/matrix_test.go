@@ -101,8 +101,8 @@ effects: "deliver n" hands out the n-th send, "log x" appends a record to the ev
 a notice. "unchanged" is the same value without effects.
 "refused (x)" is the same value, and a refusal that is spelled out below the table.
 Events happen at 1000. A dispatch is due when the last send is at least 500 ago; one that is not due
-asks for 5000; one with the clock set back happens at 150, before every send. A firing asks for the same ages. A
-standing instruction is allowed its sends anew each time its trigger fires after they ended.
+asks for 5000; one with the clock set back happens at 150, before every send. A firing asks for the same ages. If no
+send of a standing instruction is left, the next firing allows all of them again.
 
 `
 

@@ -88,9 +88,9 @@ func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
 	panic(fmt.Sprintf("instruction: unknown event %T", event))
 }
 
-// fire makes the instruction due. Sends that are left serve a further firing as well, so that an agent that ignores them
-// cannot begin them anew for ever. If none is left, the former firing fails, and the instruction is due with all sends. An
-// agent that has had no time to answer the last send has not failed.
+// fire makes the instruction due. A firing while sends are left allows no new sends: otherwise an agent that ignores the
+// instruction would never fail. If no send is left, the earlier firing fails, and the instruction is due with all sends.
+// The last send has TimeToAnswer before it counts as ignored.
 func (in Instruction) fire(e Fire) (Instruction, []core.Effect, error) {
 	if !in.Standing() {
 		return in.refuse("fired: it has no trigger")

@@ -22,7 +22,7 @@ type Result struct {
 	Backup string // a copy of the old file; empty if there was none, or if it was not changed
 }
 
-// mostTries limits how often a change starts again because another program wrote the file meanwhile.
+// mostTries limits the repetitions of a change. It is repeated if another program writes the file at the same time.
 const mostTries = 5
 
 // A Target is a file that is to be changed.
