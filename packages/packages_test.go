@@ -14,9 +14,9 @@ import (
 	"waybill/test/golden"
 )
 
-// Edit packages.go or skill.md, and write the folders with -update.
+// Edit files_test.go or skill.md, and write the folders with -update.
 func TestPackagesAreCurrent(t *testing.T) {
-	files, err := packages.Files()
+	files, err := files()
 	require.NoError(t, err)
 	for path, text := range files {
 		if golden.Update() {
@@ -61,7 +61,7 @@ func TestSkillNamesOnlyToolsThatExist(t *testing.T) {
 
 // The published schema of Agent Plugins 1.0 cannot be copied here. These are its rules for the parts that the plugin has.
 func TestAgentPluginFollowsItsSpecification(t *testing.T) {
-	files, err := packages.Files()
+	files, err := files()
 	require.NoError(t, err)
 	var manifest map[string]any
 	require.NoError(t, json.Unmarshal([]byte(files["waybill/plugin.json"]), &manifest))
@@ -94,9 +94,9 @@ func TestOtherManifestsSayTheSame(t *testing.T) {
 		require.NoError(t, err)
 		var manifest struct{ Version, Description string }
 		require.NoError(t, json.Unmarshal(raw, &manifest), path)
-		require.Equal(t, packages.Version, manifest.Version, path)
+		require.Equal(t, Version, manifest.Version, path)
 		if strings.HasSuffix(path, "server.json") {
-			require.Equal(t, packages.Description, manifest.Description, path)
+			require.Equal(t, Description, manifest.Description, path)
 		}
 	}
 }
