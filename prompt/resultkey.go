@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"waybill/ledger"
@@ -33,21 +34,40 @@ func Outdated(prompt, key string, block bool) bool {
 	return asked != key || asksBlock != block
 }
 
-// Renewed returns a compiled prompt that asks for another result key and form, with all other text unchanged. Any other
-// prompt is returned as it is.
+// Renewed returns a prompt that asks for no other result form than this one. In a compiled prompt it exchanges the rules and
+// the result key. In the words of a host it marks the lines that show the other form as quoted, and cuts none.
 func Renewed(prompt, key string, block bool) string {
 	role, asksBlock, ours := compiledFor(prompt)
 	at := strings.LastIndex(prompt, "\n"+sanitize.HeadNow+byWaybill.mark+"\n")
 	if !ours || at < 0 {
-		return prompt
+		return quoteOtherForm(prompt, block)
 	}
 	before, now, keyed := strings.Cut(prompt[at:], "\n"+resultKey)
 	_, behind, _ := strings.Cut(now, "\n")
 	if !keyed {
-		return prompt
+		return quoteOtherForm(prompt, block)
 	}
 	body := strings.TrimPrefix(prompt[:at], prefixOf(role, asksBlock).text)
-	return prefixOf(role, block).text + body + before + "\n" + resultKey + key + "\n" + behind
+	return prefixOf(role, block).text + quoteOtherForm(body, block) + before + "\n" + resultKey + key + "\n" + behind
+}
+
+// showsHeader reports whether a line belongs to a template for headers.
+func showsHeader(line string) bool {
+	name, value, found := strings.Cut(strings.TrimSpace(line), ":")
+	return found && slices.Contains([]string{"role", "task_id", "key", "status", "git_range", "issues"}, name) &&
+		strings.HasPrefix(strings.TrimSpace(value), "<")
+}
+
+// quoteOtherForm marks the lines of a text that show headers, if a block is asked for, or otherwise the markers of a block.
+func quoteOtherForm(text string, block bool) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		marker := strings.Contains(line, sanitize.MarkerBegin) || strings.Contains(line, sanitize.MarkerEnd)
+		if !strings.HasPrefix(line, sanitize.QuoteMark) && (block && showsHeader(line) || !block && marker) {
+			lines[i] = sanitize.QuoteMark + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // compiledFor returns the role of a prompt that begins with a stable prefix, and whether the prefix asks for a result
