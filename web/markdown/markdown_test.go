@@ -251,15 +251,6 @@ func TestHostileCorpusHasNoForeignLinks(t *testing.T) {
 	requireValid(t, string(corpus))
 }
 
-// TestPageDrawsEveryKind: what the page is given, it has a way to draw.
-func TestPageDrawsEveryKind(t *testing.T) {
-	drawn, err := os.ReadFile(filepath.Join("..", "page", "src", "nodes.tsx"))
-	require.NoError(t, err)
-	for _, kind := range markdown.Kinds {
-		require.Contains(t, string(drawn), `case "`+kind+`":`)
-	}
-}
-
 // requireValid asserts what holds for every text.
 func requireValid(t *testing.T, written string) {
 	t.Helper()

@@ -54,6 +54,7 @@ const banner = "/* Generated from web/page/src by `go generate ./web/page`. Do n
 func vendored(here string) map[string]string {
 	at := func(path string) string { return filepath.Join(here, "vendor", filepath.FromSlash(path)) }
 	return map[string]string{
+		"marked":               at("marked/lexer.ts"),
 		"preact":               at("preact/dist/preact.mjs"),
 		"preact/hooks":         at("preact/hooks/dist/hooks.mjs"),
 		"preact/jsx-runtime":   at("preact/jsx-runtime/dist/jsxRuntime.mjs"),

@@ -1,14 +1,10 @@
 package page_test
 
 import (
-	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/schema"
 )
 
 // answered returns a task with the texts as its answers.
@@ -51,7 +47,7 @@ func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
 		h.call("cancel_task", map[string]any{"task_id": tasks[len(tasks)-1]})
 	}
 	all := strings.Join(hostile(t), "\n\n")
-	tasks = append(tasks, h.asks("all", all+"\n\n[a](https://example.invalid/a) ![b](http://example.invalid/b.png) <c@example.invalid> https://example.invalid/d"))
+	tasks = append(tasks, h.asks("all", "[a](https://example.invalid/a) ![b](http://example.invalid/b.png) <c@example.invalid> https://example.invalid/d\n\n"+all))
 
 	p := newBrowser(t).guarded(h)
 	p.look(`location.hash = ` + quoted("#/tasks/"+tasks[0]))
@@ -69,7 +65,7 @@ func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
 		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll(".nodes a[href]")].filter((a) => a.target !== "_blank" || a.rel !== "noopener noreferrer" || !a.title || !a.querySelector(".host")).map((a) => a.outerHTML)`))
 	}
 	require.Equal(t, []any{"https://example.invalid/a", "http://example.invalid/b.png", "mailto:c@example.invalid", "https://example.invalid/d"},
-		p.look(`[...document.querySelectorAll(".question .nodes a[href]")].slice(-4).map((a) => a.getAttribute("href"))`))
+		p.look(`[...document.querySelectorAll(".question .nodes a[href]")].slice(0, 4).map((a) => a.getAttribute("href"))`))
 	shown, _ := p.look(inFormattedBlocks + `.map((b) => b.textContent).join("\n")`).(string)
 	require.Contains(t, shown, "U+202E", "what hides is hidden")
 	require.Contains(t, shown, "U+200B")
@@ -148,25 +144,6 @@ func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	p.look(`location.hash = ` + quoted("#/inbox/"+tooMuch))
 	p.sees("It has too much markup, so it is shown as it was written.")
 
-	var asked atomic.Int32
-	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		refusal(http.StatusServiceUnavailable, schema.NewError(schema.ShuttingDown, "waybill is on its way out")).ServeHTTP(w, nil)
-	}))
-	p.look(`location.hash = ` + quoted("#/inbox/"+short))
-	p.sees("It cannot be formatted: waybill is on its way out.")
-	p.sees("Is it *so*?")
-	h.instead("POST /api/markdown", nil)
-	p.look(`document.querySelectorAll(".block button").forEach((b) => b.click())`)
-	p.until(`[...document.querySelectorAll(".detail .block")].every((b) => b.querySelector(".nodes"))`)
-	require.Equal(t, "so", p.text(".question .nodes em"))
-	before := asked.Load()
-	require.Positive(t, before)
-	// What was read once is not asked for again when the task is.
-	h.instead("POST /api/markdown", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
-	p.look(`location.hash = "#/inbox"`)
-	p.lacks("Is it so?")
 	p.look(`location.hash = ` + quoted("#/inbox/"+short))
 	p.until(`document.querySelector(".question .nodes em")?.innerText === "so"`)
-	require.Equal(t, before, asked.Load())
 }

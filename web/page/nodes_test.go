@@ -1,38 +1,78 @@
 package page_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/require"
 )
 
-// TestNodesAreDrawnFromAList: of text that the server has read as a tree, only what is on the list of kinds becomes an
-// element, whatever else the tree says.
-func TestNodesAreDrawnFromAList(t *testing.T) {
+// costly returns texts that make readers of Markdown take the square of their length, or more.
+func costly(length int) (texts []string) {
+	times := func(s string, n int) string { return strings.Repeat(s, n/len(s)) }
+	for _, s := range []string{
+		"[", "]", "![", "[](", "[a](", "![[]()", "[a](<b", "[a]: b\n", "[a]:\n", "[a][b]", ">", "> ", "- ", "1. ", "-\n", "- a\n", ">\n", "*", "_", "*_", "~", "~~a", "a**b",
+		"*a_ ", "`", "`\n", "<", "<!--", "<?", "<a ", "</", "<a b='", "<![CDATA[", "(", "www.", "_www.", "http://a ", "a@", "_a@b ", "&#", "&", "\\", "|", "|a", "|-\n", "#", "\n", " ",
+		"\t", "    a\n", "```\n", "~~~\n\n", "<div>\n", "<pre>\n", "a\n=\n", "==\n--\n", "> a\nb\n", "a_", "!", "a  \n", "a\\\n", "\x00", "\xff", "é",
+	} {
+		texts = append(texts, times(s, length), times(times(s, 4000)+"\n\n", length))
+	}
+	for _, s := range [][2]string{
+		{"[", "]"},
+		{"[", "](a)"},
+		{"[a", "]"},
+		{"*", "a*"},
+		{"*a_", "_*"},
+		{"~~a", "~~"},
+		{"- ", "\n"},
+		{"- ", "a\n"},
+		{"1. ", "\n"},
+		{"1. ", "a\n"},
+		{"> ", "a\n"},
+		{"> - ", ">\n"},
+		{"> - ", "\n"},
+		{"- a\n", " b\n"},
+		{"(", ")"},
+		{"`", "a`"},
+		{"[a](", ")"},
+		{"[a]: b\n", "[a]"},
+		{"<a ", ">"},
+		{"~ ", "a~"},
+	} {
+		texts = append(texts, times(s[0], length/2)+times(s[1], length/2), times(times(s[0], 2000)+times(s[1], 2000)+"\n\n", length))
+	}
+	var stairs strings.Builder
+	for i := 0; stairs.Len() < length-2*i; i++ {
+		stairs.WriteString(strings.Repeat("  ", i) + "- a\n")
+	}
+	wide := length / 6
+	return append(texts, stairs.String(),
+		times("|a", wide)+"\n"+times("|-", wide)+"\n"+times("a\n", length/2),
+		"|a\n|-\n"+times("`\\|`\n", length),
+		"[a]: https://b.example/"+strings.Repeat("c", 2000)+"\n\n"+times("[a]", length/2),
+		"[a]: docs/"+strings.Repeat("c", length/2)+"\n\n"+times("[a]", length/3),
+	)
+}
+
+// TestFormattedTextNeverStopsThePage: whatever a text consists of, parsing it ends soon, and it is drawn with a limited
+// number of elements at a limited depth, and with links to nothing but the web and mailboxes.
+func TestFormattedTextNeverStopsThePage(t *testing.T) {
 	h, p := opened(t, "")
 	result := api.Build(options(t, "test/nodes.entry.tsx"))
 	require.Empty(t, result.Errors)
 	p.look("(() => { " + string(result.OutputFiles[0].Contents) + "; return 1; })()")
-	for nodes, want := range map[string]string{
-		`[{kind: "paragraph", children: [{kind: "text", text: "a <b>"}, {kind: "strong", children: [{kind: "text", text: "c"}]}]}]`: `<p><bdi>a &lt;b&gt;</bdi><strong><bdi>c</bdi></strong></p>`,
-		`[{kind: "heading", level: 99, children: [{kind: "text", text: "x"}]}]`:                                                     `<p class="heading heading-6"><bdi>x</bdi></p>`,
-		`[{kind: "list", ordered: true, start: 3, children: [{kind: "item", checked: true, children: []}]}]`:                        `<ol start="3"><li><span class="box">[x] </span></li></ol>`,
-		`[{kind: "code_block", text: "<i>"}]`:                                                        `<pre tabindex="0"><code><bdi>&lt;i&gt;</bdi></code></pre>`,
-		`[{kind: "link", url: "https://a.example/x", children: [{kind: "text", text: "go"}]}]`:       `<a href="https://a.example/x" title="https://a.example/x" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer"><bdi>go</bdi> <span class="host">(a.example)</span></a>`,
-		`[{kind: "image", url: "https://a.example/p.png", children: [{kind: "text", text: "cat"}]}]`: `<a href="https://a.example/p.png" title="https://a.example/p.png" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer">picture: <bdi>cat</bdi> <span class="host">(a.example)</span></a>`,
-		`[{kind: "link", url: "javascript:broken=1", children: [{kind: "text", text: "go"}]}]`:       `<span class="dead-link"><bdi>go</bdi> (<bdi>javascript:broken=1</bdi>)</span>`,
-		`[{kind: "plain", text: "<p>\n"}]`:                                                           "<p class=\"prose\"><bdi>&lt;p&gt;\n</bdi></p>",
-		`[{kind: "row", children: [{kind: "cell", header: true, children: [{kind: "text", text: "x"}]}, {kind: "cell", header: true}, {kind: "cell", header: "yes"}]}]`: `<tr><th scope="col"><bdi>x</bdi></th><td></td><td></td></tr>`,
-		`[{kind: "script", text: "broken=1"}]`:                                                                                        `<bdi>broken=1</bdi>`,
-		`[{kind: "constructor", children: [{kind: "text", text: "x"}]}]`:                                                              `<bdi>x</bdi>`,
-		`[{kind: "text", text: {toString: () => "no"}}, null, 7, "text", {type: "img"}]`:                                              `<bdi></bdi>`,
-		`[{kind: "paragraph", dangerouslySetInnerHTML: {__html: "<img src=x onerror=broken=1>"}, onclick: "broken=1", children: {}}]`: `<p></p>`,
-	} {
-		require.Equal(t, `<div class="nodes" dir="auto">`+want+`</div>`, p.look(`draw(`+nodes+`)`), nodes)
+	slowest := 0.0
+	for i, text := range costly(64<<10 - 4000) {
+		of := fmt.Sprintf("%.24q… (%d)", text, i)
+		got, _ := p.look(`measure(` + quoted(text) + `)`).(map[string]any)
+		slowest = max(slowest, got["ms"].(float64))
+		require.Less(t, got["ms"], 10_000.0, of) // a busy machine takes a multiple of the half second that parsing may take
+		require.LessOrEqual(t, got["elements"], 50_000.0, of)
+		require.LessOrEqual(t, got["deepest"], 150.0, of)
+		require.Subset(t, []any{"http:", "https:", "mailto:"}, got["protocols"], of)
 	}
-	deep := `(() => { let n = {kind: "text", text: "bottom"}; for (let i = 0; i < 20000; i++) n = {kind: "quote", children: [n]}; return draw([n]); })()`
-	require.Contains(t, p.look(deep), "bottom", "what is nested without end is not drawn")
-	require.Nil(t, p.look(`window.broken`))
+	t.Logf("the slowest text takes %.0f ms to parse", slowest)
 	require.Empty(t, p.foreign(h.url()))
 }

@@ -18,7 +18,7 @@ func TestPureParts(t *testing.T) {
 	if err != nil {
 		t.Skip("needs node, which runs the tests of the parts by themselves")
 	}
-	o := options(t, "test/pure.test.ts", "test/lists.test.ts")
+	o := options(t, "test/pure.test.ts", "test/lists.test.ts", "test/markdown.test.ts")
 	o.Platform, o.External, o.Banner = api.PlatformNeutral, []string{"node:*"}, map[string]string{"js": world}
 	o.MinifyIdentifiers, o.MinifySyntax, o.MinifyWhitespace = false, false, false
 	result := api.Build(o)

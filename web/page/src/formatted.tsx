@@ -3,10 +3,10 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal, useSignal } from "@preact/signals";
+import { parse } from "./markdown.ts";
+import type { Markdown } from "./markdown.ts";
 import { Nodes } from "./nodes.tsx";
-import type { Node } from "./nodes.tsx";
 import { Block, Lines, Text } from "./text.tsx";
-import { asFault, readMarkup } from "./wire.ts";
 
 const kept = "waybill.formatted";
 
@@ -35,62 +35,34 @@ export function Formatting(): JSX.Element {
   );
 }
 
-/** Longest text whose markup the server parses. */
-const most = 64 * 1024;
+/** Fulfilled when the page has answered what waited for it: parsing many texts does not stop it for long. */
+let turn: Promise<unknown> = Promise.resolve();
 
-/** Answer of the server for a text: nodes, or a reason. */
-type Markup = { nodes: readonly Node[] } | { why: string; again: boolean };
-
-const tooLong: Markup = { why: "It has more than 64 KiB, so it is shown as it was written.", again: false };
-const tooMuch: Markup = { why: "It has too much markup, so it is shown as it was written.", again: false };
-
-/** Last answers, so that a view does not ask again. */
-const known = new Map<string, Markup>();
-const mostKnown = 64;
-
-async function markupOf(text: string): Promise<Markup> {
-  if (text.length > most) return tooLong;
-  const before = known.get(text);
-  if (before) return before;
-  try {
-    const answer = (await readMarkup(text)) as { nodes?: unknown; plain?: unknown } | null;
-    if (answer?.plain) return answer.plain === "too_long" ? tooLong : tooMuch;
-    const nodes: Markup = { nodes: Array.isArray(answer?.nodes) ? answer.nodes : [] };
-    for (const oldest of known.keys()) {
-      if (known.size < mostKnown) break;
-      known.delete(oldest);
-    }
-    known.set(text, nodes);
-    return nodes;
-  } catch (thrown) {
-    const fault = asFault(thrown);
-    return fault.status === 413 ? tooLong : { why: `It cannot be formatted: ${fault.message}.`, again: true };
-  }
+function nextTurn(): Promise<unknown> {
+  turn = turn.then(() => new Promise((done) => setTimeout(done)));
+  return turn;
 }
 
 /** Text in a frame, formatted on request. */
 export function Prose({ of, label, code }: { of: string; label: string; code?: boolean }): JSX.Element {
-  const got = useSignal<{ of: string; markup: Markup } | undefined>(undefined);
-  const asked = useSignal(0);
+  const got = useSignal<{ of: string; markdown: Markdown } | undefined>(undefined);
   const wanted = formatted.value && of.trim() !== "";
   useEffect(() => {
     if (!wanted) return;
     let current = true;
-    void markupOf(of).then((markup) => {
-      if (current) got.value = { of, markup };
+    void nextTurn().then(() => {
+      if (current) got.value = { of, markdown: parse(of) };
     });
     return () => {
       current = false;
     };
-  }, [of, wanted, asked.value]);
-  const markup = wanted && got.value?.of === of ? got.value.markup : undefined;
-  if (!markup) return <Block of={of} label={label} code={code} />;
-  if ("nodes" in markup) return <Block of={of} label={label}><Nodes of={markup.nodes} /></Block>;
+  }, [of, wanted]);
+  const markdown = wanted && got.value?.of === of ? got.value.markdown : undefined;
+  if (!markdown) return <Block of={of} label={label} code={code} />;
+  if ("tokens" in markdown) return <Block of={of} label={label}><Nodes of={markdown.tokens} /></Block>;
   return (
     <Block of={of} label={label} code={code}>
-      <p class="faint">
-        <Text of={markup.why} /> {markup.again && <button type="button" onClick={() => asked.value++}>Try again</button>}
-      </p>
+      <p class="faint"><Text of={markdown.why} /></p>
       <Lines of={of} />
     </Block>
   );

@@ -166,11 +166,6 @@ export function ask<M extends keyof MethodMap>(_method: M, path: string, body: P
   return request("POST", path, { body }) as Promise<Result<M>>;
 }
 
-/** Lets the server parse the markup of a text. */
-export function readMarkup(text: string): Promise<unknown> {
-  return request("POST", "/api/markdown", { body: { text } });
-}
-
 /** A new unique key. */
 export function newKey(): string {
   return "page-" + crypto.randomUUID();

@@ -1,13 +1,26 @@
-// Draws nodes for a test, in the page under its policy.
+// Draws Markdown for a test, in the page under its policy, and returns what it cost.
 import { render } from "preact";
+import { parse } from "../src/markdown.ts";
 import { Nodes } from "../src/nodes.tsx";
-import type { Node } from "../src/nodes.tsx";
 
-(globalThis as unknown as { draw: (nodes: Node[]) => string }).draw = (nodes) => {
+function measure(text: string) {
+  const begun = performance.now();
+  const markdown = parse(text);
+  const ms = performance.now() - begun;
   const place = document.createElement("div");
   document.body.append(place);
-  render(<Nodes of={nodes} />, place);
-  const drawn = place.innerHTML;
+  if ("tokens" in markdown) render(<Nodes of={markdown.tokens} />, place);
+  const all = [...place.querySelectorAll("*")];
+  const links = [...place.querySelectorAll("a")].map((a) => (a.querySelector("a") ? "a link in a link" : a.protocol));
+  let deepest = 0;
+  for (const one of all) {
+    let depth = 0;
+    for (let at: Element | null = one; at !== place; at = at?.parentElement ?? place) depth++;
+    deepest = Math.max(deepest, depth);
+  }
+  render(null, place);
   place.remove();
-  return drawn;
-};
+  return { ms, elements: all.length, deepest, protocols: [...new Set(links)] };
+}
+
+(globalThis as unknown as { measure: typeof measure }).measure = measure;
