@@ -67,7 +67,7 @@ check: fmt vet lint verify node cross size test large queues-smoke ## everything
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost, of marks and of full disks, and the histories of killed processes, at full size, without the race detector
-	$(GO) test -run 'Costs?InProportion|CostGrows|ModestMemory|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./core/verdict ./plan ./plan/criteria ./prompt ./web/markdown
+	$(GO) test -run 'Costs?InProportion|CostGrows|ModestMemory|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./core/verdict ./plan ./plan/criteria ./prompt
 	$(GO) test -count=1 -run ReserveOfAFullDisk -timeout 5m ./store/sqlite
 	$(GO) test -count=1 -run KilledProcesses -timeout 10m ./test/linearizability -args -calls 400 -kills 80
 

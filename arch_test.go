@@ -95,8 +95,7 @@ var floors = map[string]struct {
 	"mcp/pipe":      {floor: 4},
 	"mcp/supervise": {floor: 4},
 	"rpc":           {floor: 4},
-	"web":           {floor: 4, beside: []string{"web/markdown"}},
-	"web/markdown":  {floor: 4},
+	"web":           {floor: 4},
 	"check":         {floor: 4},
 	"check/trust":   {floor: 4},
 	"watcher":       {floor: 4},
@@ -148,7 +147,6 @@ var rooms = map[string][]string{
 	"github.com/tiktoken-go/tokenizer":       {"api"},
 	"github.com/anishathalye/porcupine":      {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
-	"github.com/yuin/goldmark":               {"web/markdown"},
 	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
 	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                      {"prompt/sanitize"},

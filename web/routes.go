@@ -10,7 +10,6 @@ var routes = []route{
 	{verb: "POST", path: "/api/login", handle: (*server).login, open: true, doc: "Exchanges a one-time code for the token of one browser."},
 	{verb: "POST", path: "/api/codes", handle: (*server).issue, doc: "Returns a one-time code for the fragment of a URL."},
 	{verb: "GET", path: "/api/events", handle: (*server).stream, doc: "Streams the event log."},
-	{verb: "POST", path: "/api/markdown", handle: (*server).markdown, doc: "Parses Markdown and returns a tree of nodes."},
 
 	{verb: "GET", path: "/api/status", method: "get_status"},
 	{verb: "GET", path: "/api/openrpc", method: "rpc.discover"},
