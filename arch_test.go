@@ -134,25 +134,24 @@ var floors = map[string]struct {
 // rooms says which packages may import a third-party library; everything else goes through them.
 // Test files may use what they like.
 var rooms = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2":        {"rpc", "test/demo"}, // the demo plays a host
-	"github.com/fsnotify/fsnotify":           {"watcher"},
-	"github.com/jackc/pgx/v5":                {"store/postgres"},
-	"modernc.org/sqlite":                     {"store/sqlite"},
-	"github.com/google/uuid":                 {"engine", "cli/receipts", "cli/work"},
-	"github.com/go-json-experiment/json":     {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/inert", "mcp/pipe", "mcp/supervise", "plan"},
-	"github.com/tailscale/hujson":            {"hostconfig/notation"},
-	"github.com/pelletier/go-toml/v2":        {"check/config", "hostconfig/notation"},
-	"go.yaml.in/yaml/v3":                     {"plan"},
-	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
-	"github.com/tiktoken-go/tokenizer":       {"api"},
-	"github.com/anishathalye/porcupine":      {"test/linearizability"},
-	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
-	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
-	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
-	"golang.org/x/text":                      {"prompt/sanitize"},
-	"golang.org/x/sys":                       {"internal/procgroup", "hostconfig/replace", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
-	"github.com/modelcontextprotocol/go-sdk": {"mcp", "mcp/pipe"},
-	"mvdan.cc/sh/v3":                         {"core/shellcmd"},
+	"github.com/sourcegraph/jsonrpc2":    {"rpc", "test/demo"}, // the demo plays a host
+	"github.com/fsnotify/fsnotify":       {"watcher"},
+	"github.com/jackc/pgx/v5":            {"store/postgres"},
+	"modernc.org/sqlite":                 {"store/sqlite"},
+	"github.com/google/uuid":             {"engine", "cli/receipts", "cli/work"},
+	"github.com/go-json-experiment/json": {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/inert", "mcp/pipe", "mcp/supervise", "plan"},
+	"github.com/tailscale/hujson":        {"hostconfig/notation"},
+	"github.com/pelletier/go-toml/v2":    {"check/config", "hostconfig/notation"},
+	"go.yaml.in/yaml/v3":                 {"plan"},
+	"github.com/spf13/cobra":             {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/tiktoken-go/tokenizer":   {"api"},
+	"github.com/anishathalye/porcupine":  {"test/linearizability"},
+	"github.com/rogpeppe/go-internal":    {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
+	"golang.org/x/term":                  {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
+	"golang.org/x/tools":                 {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
+	"golang.org/x/text":                  {"prompt/sanitize"},
+	"golang.org/x/sys":                   {"internal/procgroup", "hostconfig/replace", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
+	"mvdan.cc/sh/v3":                     {"core/shellcmd"},
 }
 
 // testRooms are the packages that only tests import.
@@ -319,7 +318,7 @@ var oversized = map[string]size{
 	"core/task":      {circle: 9, methods: 46},
 	"core/verdict":   {files: 21, lines: 3500, circle: 16, methods: 26},
 	"engine":         {files: 46, lines: 7200, circle: 39, methods: 113, fields: 38},
-	"mcp":            {circle: 13},
+	"mcp":            {lines: 3400, circle: 15, methods: 33},
 	"plan":           {files: 91, lines: 13900, circle: 81, methods: 172, fields: 52},
 	"plan/file":      {files: 24, circle: 18, methods: 46},
 	"rpc":            {fields: 22},

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"waybill/mcp/inert"
-	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -17,6 +16,7 @@ import (
 // directly, without a model between the question and the answer.
 
 const (
+	formMethod   = "elicitation/create"
 	answerKey    = "answer" // key of the form in requests and responses
 	maxAsked     = 4 << 10  // bytes of a question in a form
 	maxInList    = 500      // bytes of a question in a list
@@ -41,7 +41,7 @@ func (c *call) reply() (facts, *schema.Error) {
 
 // answer passes a person's reply to the task.
 func (c *call) answer(params object) (facts, *schema.Error) {
-	params["by"] = c.client()
+	params["by"] = c.client.nameOf()
 	var r schema.ReplyResult
 	if fault := c.server.caller.call(c.ctx, "reply", params, &r); fault != nil {
 		return nil, fault
@@ -97,14 +97,17 @@ func (c *call) ask() (facts, *schema.Error) {
 	if fault != nil {
 		return nil, fault
 	}
-	switch p := c.req.Params; {
-	case p.RequestState != "" || p.InputResponses != nil:
+	switch {
+	case c.state != "" || c.form != nil:
 		return c.acceptForm(q)
-	case !c.hasForms():
+	case !c.client.forms:
 		return q.askByModel(""), nil
-	case eraOf(c.req.Session) >= pipe.FirstModern:
+	case c.client.era == modern:
 		c.server.handOver() // the answer may come to the next process
-		c.needs = &formRequest{form: q.form(), state: c.server.signer.sign(q, time.Now().Add(answerTime))}
+		c.needs = &toolResult{
+			head: head{ResultType: "input_required"}, Content: []text{},
+			InputRequests: map[string]form{answerKey: {formMethod, q.form()}}, RequestState: c.server.signer.sign(q, time.Now().Add(answerTime)),
+		}
 		return nil, nil
 	}
 	return c.askByForm(q)
@@ -115,7 +118,8 @@ func (c *call) ask() (facts, *schema.Error) {
 func (c *call) askByForm(q question) (facts, *schema.Error) {
 	ctx, cancel := context.WithTimeout(c.ctx, answerTime)
 	defer cancel()
-	result, err := c.req.Session.Elicit(ctx, q.form())
+	var result formResult
+	err := c.server.host.Call(ctx, formMethod, q.form(), &result)
 	switch {
 	case c.ctx.Err() != nil:
 		return nil, schema.NewError(schema.Cancelled, "the call was cancelled; nothing has changed")
@@ -124,7 +128,7 @@ func (c *call) askByForm(q question) (facts, *schema.Error) {
 	case err != nil:
 		return q.askByModel(err.Error()), nil
 	}
-	return c.applyAnswer(q, result)
+	return c.applyAnswer(q, &result)
 }
 
 // currentQuestion returns the question that a task asks now.
@@ -154,12 +158,12 @@ func alreadyResolved() *schema.Error {
 }
 
 // form returns the form that the host shows to the person.
-func (q question) form() *sdk.ElicitParams {
+func (q question) form() formParams {
 	message := inert.Cut(q.text, maxAsked)
 	if q.description != "" {
 		message = q.description + "\n\n" + message
 	}
-	return &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: answerForm}
+	return formParams{Mode: "form", Message: message, Schema: answerForm}
 }
 
 // askByModel returns facts that tell the model to ask the user, and why.
@@ -176,22 +180,22 @@ func (q question) askByModel(why string) (f facts) {
 
 // acceptForm applies the answer to a form of an earlier result, after checking its signed state.
 func (c *call) acceptForm(q question) (facts, *schema.Error) {
-	switch err := c.server.signer.verify(c.req.Params.RequestState, q, time.Now()); {
+	switch err := c.server.signer.verify(c.state, q, time.Now()); {
 	case errors.Is(err, errOtherQuestion):
 		return nil, alreadyResolved()
 	case err != nil:
 		return nil, schema.NewError(schema.InvalidParams, err.Error()).Hint("call reply with task_id alone to have the person asked again")
 	}
-	result, ok := c.req.Params.InputResponses[answerKey].(*sdk.ElicitResult)
-	if !ok {
+	var result formResult
+	if json.Unmarshal(c.form[answerKey], &result) != nil {
 		return nil, schema.NewError(schema.InvalidParams, "inputResponses has no answer to the form").
 			Hint("call reply with task_id alone to have the person asked again")
 	}
-	return c.applyAnswer(q, result)
+	return c.applyAnswer(q, &result)
 }
 
 // applyAnswer passes the person's answer to the task, or reports that there is none.
-func (c *call) applyAnswer(q question, result *sdk.ElicitResult) (facts, *schema.Error) {
+func (c *call) applyAnswer(q question, result *formResult) (facts, *schema.Error) {
 	if result.Action != "accept" {
 		var f facts
 		f.add("task_id", q.taskID)
@@ -202,23 +206,9 @@ func (c *call) applyAnswer(q question, result *sdk.ElicitResult) (facts, *schema
 			"If the user is there, ask them, then call reply with task_id, attempt_id and their words as reply.")
 		return f, nil
 	}
-	words, _ := result.Content["reply"].(string)
+	var words string
+	if json.Unmarshal(result.Content.Reply, &words) != nil {
+		return q.askByModel("the form came back without a text"), nil
+	}
 	return c.answer(object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
-}
-
-// hasForms reports whether the client can show a form. A client that lists no elicitation modes can.
-func (c *call) hasForms() bool {
-	can := c.req.ClientCapabilities()
-	return can != nil && can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
-}
-
-// A formRequest is a form that the host has to show before the call can continue.
-type formRequest struct {
-	form  *sdk.ElicitParams
-	state string
-}
-
-func (n *formRequest) result() *sdk.CallToolResult {
-	// Without content there is a null in its place, which some hosts refuse.
-	return &sdk.CallToolResult{Content: []sdk.Content{}, InputRequests: sdk.InputRequestMap{answerKey: n.form}, RequestState: n.state}
 }

@@ -40,7 +40,8 @@ type harness struct {
 	t      testing.TB
 	dir    string // the workspace
 	table  *api.Table
-	server mcp.Server
+	notify func(ctx context.Context, send func(method string, params any)) error
+	hooks  bool
 	log    *logBuffer
 	beats  atomic.Int64 // calls of heartbeat
 }
@@ -52,7 +53,7 @@ type setup struct {
 	notify  func(ctx context.Context, send func(method string, params any)) error // instead of the service's
 	opens   time.Duration                                                         // how long the store takes to open
 	hooks   bool                                                                  // the host has hooks
-	asleep  bool                                                                  // the server sends no notifications and renews no leases
+	asleep  bool                                                                  // the server sends no notifications
 }
 
 type startFunc = func(ctx context.Context, params []byte, done func(api.Answer))
@@ -109,34 +110,15 @@ func (h *harness) serve(opens time.Duration) {
 	})
 }
 
-// open makes the server, and lets it run.
+// open prepares what every server of the harness has.
 func (h *harness) open(p setup) {
-	h.table = h.replaced(p.methods)
-	if p.notify == nil {
-		p.notify = h.Notify
-	}
-	h.server = mcp.NewServer(mcp.Options{
-		Table: h.table, Notify: p.notify, Hooks: p.hooks, Version: "test", Logger: h.logger(),
-	})
-	if !p.asleep {
-		h.run()
+	h.table, h.notify, h.hooks = h.replaced(p.methods), p.notify, p.hooks
+	if p.notify == nil && !p.asleep {
+		h.notify = h.Notify
 	}
 }
 
 func (h *harness) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.log, nil)) }
-
-// run lets the server send notifications and renew leases until stop is called or the test ends.
-func (h *harness) run() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	gone := make(chan error, 1)
-	go func() { gone <- h.server.Run(ctx) }() // ends with ctx
-	stop = sync.OnceFunc(func() {
-		cancel()
-		require.NoError(h.t, <-gone)
-	})
-	h.t.Cleanup(stop)
-	return stop
-}
 
 // replaced returns the table with other functions for some methods.
 func (h *harness) replaced(methods map[string]func(start startFunc) startFunc) *api.Table {
@@ -163,24 +145,27 @@ type sdkClient struct {
 	*sdk.ClientSession
 	h    *harness
 	wire *logBuffer // a line for each message
+	stop func()     // ends the connection and the server
 }
 
-// connect connects a client that speaks the newest version of an era.
+// connect connects a client of the SDK that speaks the newest version of an era to a server of its own.
 func (h *harness) connect(era string, o *sdk.ClientOptions) *sdkClient {
 	h.t.Helper()
+	p := servePipe(h.table, func(o *mcp.Options) {
+		o.Notify, o.Hooks, o.Version, o.Logger = h.notify, h.hooks, "test", h.logger()
+	})
 	wire := new(logBuffer)
-	here, there := sdk.NewInMemoryTransports()
-	session, err := h.server.SDK().Connect(context.Background(), there, nil)
-	require.NoError(h.t, err)
+	here := &sdk.LoggingTransport{Transport: &sdk.IOTransport{Reader: p.out, Writer: p.in}, Writer: wire}
 	client := sdk.NewClient(&sdk.Implementation{Name: "guest", Version: "1"}, o)
-	cs, err := client.Connect(context.Background(), &sdk.LoggingTransport{Transport: here, Writer: wire}, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	cs, err := client.Connect(context.Background(), here, &sdk.ClientSessionOptions{ProtocolVersion: era})
 	require.NoError(h.t, err)
 	require.Equal(h.t, era, cs.InitializeResult().ProtocolVersion)
-	h.t.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		_ = cs.Close()
-		_ = session.Wait()
+		require.Zero(h.t, <-p.exit)
 	})
-	return &sdkClient{cs, h, wire}
+	h.t.Cleanup(stop)
+	return &sdkClient{cs, h, wire, stop}
 }
 
 // decode returns the first message of the server that has this text in it.

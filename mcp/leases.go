@@ -7,9 +7,6 @@ import (
 	"sync"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -87,17 +84,7 @@ func (r *leaseRenewer) renewFrom(taskID, token string, due time.Time, delivered 
 	}
 }
 
-// serving wraps a handler so that each request is a sign of life of the host.
-func (r *leaseRenewer) serving(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if method != pipe.Listening { // which stays open without a user
-			r.count(1)
-			defer r.count(-1)
-		}
-		return next(ctx, method, req)
-	}
-}
-
+// count counts the requests that are being served. Each is a sign of life of the host.
 func (r *leaseRenewer) count(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -80,7 +80,6 @@ func playLease(t *testing.T, story string) {
 			start(ctx, params, done)
 		}
 	}}})
-	stop := h.run()
 	g := h.connect(legacy, clientWithPerson(t, func() (*sdk.ElicitResult, error) {
 		time.Sleep(time.Hour - time.Second)
 		return &sdk.ElicitResult{Action: "decline"}, nil
@@ -118,7 +117,7 @@ func playLease(t *testing.T, story string) {
 		case "lose", "late":
 			require.Equal(t, verb == "lose", h.call("finish_attempt", finish, id, token)["applied"])
 		case "stop":
-			stop()
+			g.stop()
 		case "is":
 			require.Equal(t, word, h.status(id), step)
 		case "free":
@@ -166,11 +165,11 @@ func TestResultWithALeaseEndsTheRenewals(t *testing.T) {
 
 var errGone = errors.New("the log is gone")
 
+// The reason was kept until the connection ended, and then discarded.
 func TestFailedNotifierIsLogged(t *testing.T) {
-	h := newHarness(t, setup{asleep: true, notify: func(context.Context, func(string, any)) error { return errGone }})
-	ctx, stop := context.WithCancel(context.Background())
-	stop()
-	require.ErrorIs(t, h.server.Run(ctx), errGone)
+	h := newHarness(t, setup{notify: func(context.Context, func(string, any)) error { return errGone }})
+	h.connect(modern, nil)
+	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), errGone.Error()) }, patience, time.Millisecond)
 }
 
 // The host has given up a call that then claims a task, and the store cannot take the claim back. Nobody works on the

@@ -280,8 +280,7 @@ func (s *lineSession) told(line string) string {
 	case a.Error != nil:
 		require.Contains(s.t, s.h.log.String(), a.Error.Data.Incident)
 		require.Equal(s.t, a.Error.Data.Code == "INTERNAL", a.Error.Data.Incident != "")
-		says, _, _ := strings.Cut(a.Error.Message, " unmarshaling") // what follows names types of the SDK
-		return strings.TrimSuffix(short+": "+says+"; "+a.Error.Data.Hint, "; ")
+		return strings.TrimSuffix(short+": "+a.Error.Message+"; "+a.Error.Data.Hint, "; ")
 	case a.Result.IsError:
 		return fmt.Sprintf("%s error %s", a.ID, a.Result.Content[0].Text)
 	case a.Result.SupportedVersions != nil:

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"waybill/api"
 	"waybill/mcp/inert"
+	"waybill/mcp/pipe"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -47,63 +47,71 @@ var resources = []resource{
 	},
 }
 
-// addResources registers the resources with the SDK.
-func (s *server) addResources() {
-	for _, r := range resources {
-		s.sdk.AddResource(&sdk.Resource{
-			URI: r.uri, Name: r.name, Title: r.title, Description: r.doc, MIMEType: jsonType, Annotations: forBoth(r.priority),
-		}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			value, fault := r.read(s, ctx)
-			return contents(req.Params.URI, value, fault)
+func (s *server) listResources(_ context.Context, r *request) (any, *pipe.Fault) {
+	list := &resourceList{validity: onlyNow}
+	for _, each := range resources {
+		list.Resources = append(list.Resources, listedResource{
+			URI: each.uri, Name: each.name, Title: each.title, Description: each.doc, MIMEType: jsonType, Annotations: forBoth(each.priority),
 		})
 	}
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
-		URITemplate: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
+	return list, onePage(r)
+}
+
+func (s *server) listTemplates(_ context.Context, r *request) (any, *pipe.Fault) {
+	return &templateList{validity: onlyNow, Templates: []listedResource{{
+		Template: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
 		Description: "The run of one item of a plan: its state, its facts, and the receipts of its checks.",
-	}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		value, fault := s.readRun(ctx, strings.TrimPrefix(req.Params.URI, runsURI))
-		return contents(req.Params.URI, value, fault)
-	})
+	}}}, onePage(r)
 }
 
-func forBoth(priority float64) *sdk.Annotations {
-	return &sdk.Annotations{Audience: []sdk.Role{"user", "assistant"}, Priority: priority}
+func forBoth(priority float64) annotations {
+	return annotations{Audience: []string{"user", "assistant"}, Priority: priority}
 }
 
-// contents returns a value as JSON in which untrusted text is neutralised.
-func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResult, error) {
-	if fault != nil {
-		return nil, resourceError(uri, fault)
+// readResource returns a resource as JSON in which untrusted text is neutralised.
+func (s *server) readResource(ctx context.Context, r *request) (any, *pipe.Fault) {
+	p, bad := params[resourceParams](r)
+	if bad != nil {
+		return nil, bad
+	}
+	if !watchable(p.URI) {
+		return nil, notFound(p.URI, r.client.era)
+	}
+	value, fault := s.valueOf(ctx, p.URI)
+	switch {
+	case fault != nil && (fault.Data.Code == schema.RunGone || fault.Data.Code == schema.InvalidParams):
+		return nil, notFound(p.URI, r.client.era)
+	case fault != nil:
+		return nil, pipe.FaultOf(fault)
 	}
 	text, err := codec.Encode(value)
 	if err == nil {
 		text, err = inert.JSON(text)
 	}
 	if err != nil {
-		return nil, err
+		return nil, pipe.FaultOf(s.caller.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the resource cannot be encoded"), Cause: err}, r.Method))
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: jsonType, Text: string(text)}}}, nil
+	return &resourceResult{validity: onlyNow, Contents: []resourceContents{{URI: p.URI, MIMEType: jsonType, Text: string(text)}}}, nil
 }
 
-// resourceError returns the protocol's error for a resource that cannot be read.
-func resourceError(uri string, fault *schema.Error) error {
-	if code := fault.Data.Code; code == schema.RunGone || code == schema.InvalidParams {
-		return notFound(uri)
+// valueOf returns the value of a resource.
+func (s *server) valueOf(ctx context.Context, uri string) (any, *schema.Error) {
+	for _, each := range resources {
+		if each.uri == uri {
+			return each.read(s, ctx)
+		}
 	}
-	return wireError(fault)
+	return s.readRun(ctx, strings.TrimPrefix(uri, runsURI))
 }
 
-// notFound returns the error for an unknown resource, with the code of the modern era.
-func notFound(uri string) *jsonrpc.Error {
-	data, err := codec.Encode(object{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
-	if err != nil {
-		data = nil
+// notFound returns the error for an unknown resource, with the code of the era.
+func notFound(uri string, e era) *pipe.Fault {
+	fault := invalidParams("Resource not found")
+	if fault.Data = (object{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)}); e == legacy {
+		fault.Code = codeResourceNotFound
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: resourceNotFound, Data: data}
+	return fault
 }
-
-// resourceNotFound is the message for an unknown resource; the SDK uses the same.
-const resourceNotFound = "Resource not found"
 
 func (s *server) readAwaiting(ctx context.Context) (any, *schema.Error) {
 	var r schema.AwaitingList

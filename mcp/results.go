@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"waybill/mcp/inert"
 	"waybill/mcp/pages"
 	"waybill/schema"
@@ -93,9 +91,9 @@ type longText struct {
 type block string
 
 // result returns an answer with the facts. It keeps the texts that do not fit.
-func (s *server) result(f facts) *sdk.CallToolResult {
+func (s *server) result(f facts) *toolResult {
 	f = bounded(s.pager, paged(s.pager, f))
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSuffix(f.text(), "\n")}}, StructuredContent: f}
+	return &toolResult{Content: []text{textOf(strings.TrimSuffix(f.text(), "\n"))}, Structured: f}
 }
 
 // paged returns the facts with the first page of each long text, and the facts about its other pages.
@@ -278,18 +276,18 @@ func (f facts) members() codec.Ordered {
 }
 
 // refusal returns an answer for an error: its code, its message and its hint.
-func refusal(fault *schema.Error) *sdk.CallToolResult {
-	text := string(fault.Data.Code) + ": " + withFullStop(inert.Cut(fault.Message, maxFault))
+func refusal(fault *schema.Error) *toolResult {
+	says := string(fault.Data.Code) + ": " + withFullStop(inert.Cut(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
-		text += " " + withFullStop(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
+		says += " " + withFullStop(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
 	}
 	if fault.Data.RetryAfterMS > 0 {
-		text += fmt.Sprintf(" Try again in %d ms.", fault.Data.RetryAfterMS)
+		says += fmt.Sprintf(" Try again in %d ms.", fault.Data.RetryAfterMS)
 	}
 	if fault.Data.Outcome == schema.OutcomeUnknown {
-		text += " It may have taken effect."
+		says += " It may have taken effect."
 	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	return &toolResult{IsError: true, Content: []text{textOf(says)}}
 }
 
 // maxFault limits the message of an error.

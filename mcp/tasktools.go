@@ -35,7 +35,7 @@ func (c *call) createTask() (facts, *schema.Error) {
 func (c *call) claimTask() (facts, *schema.Error) {
 	c.params["lease_ms"] = leaseTime.Milliseconds()
 	if _, named := c.params["worker"]; !named {
-		c.params["worker"] = c.client()
+		c.params["worker"] = c.client.nameOf()
 	}
 	var r schema.ClaimTaskResult
 	if fault := c.server.caller.call(c.ctx, "claim_task", c.params, &r); fault != nil {
@@ -172,24 +172,4 @@ func modelName(m *schema.Model) string {
 	}
 	name := []string{m.ProviderID, m.ModelID, m.Variant}
 	return inert.Cut(strings.Join(slices.DeleteFunc(name, func(s string) bool { return s == "" }), "/"), maxLine)
-}
-
-// client returns the name of the client in the characters of a worker's name, or "mcp".
-func (c *call) client() string {
-	name := ""
-	if info := c.req.ClientInfo(); info != nil {
-		name = strings.Map(workerRune, info.Name)
-	}
-	if name == "" {
-		return "mcp"
-	}
-	return name[:min(len(name), 64)]
-}
-
-func workerRune(r rune) rune {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
-		return r
-	}
-	return '-'
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"waybill/mcp/pages"
+	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -31,10 +31,12 @@ type tool struct {
 type call struct {
 	server *server
 	ctx    context.Context
-	req    *sdk.CallToolRequest
+	client *client
+	form   map[string]jsontext.Value // answers to a form of an earlier result
+	state  string                    // of that form
 	args   args
-	params object       // of the method
-	needs  *formRequest // the form that the host must show first, or nil
+	params object      // of the method
+	needs  *toolResult // the form that the host must show first, or nil
 }
 
 // These arguments belong to several tools.
@@ -207,35 +209,34 @@ var tools = []tool{
 	},
 }
 
-// addTool registers a tool with the SDK.
-func (s *server) addTool(t tool) {
+// toolFor returns a tool as this host has it, or nil.
+func (s *server) toolFor(name string) *tool {
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return nil
+	}
+	t := tools[i]
 	if s.o.Hooks {
 		t.doc = cmp.Or(t.docHooks, t.doc)
 		t.params = slices.DeleteFunc(slices.Clone(t.params), func(p param) bool { return p.ids })
 	}
-	m, no := declared(t.name), false
-	s.sdk.AddTool(&sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.doc, InputSchema: inputSchema(m, t.params),
-		Annotations: &sdk.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: m.Kind == schema.Read, IdempotentHint: t.idempotent || m.Kind == schema.Read,
-			DestructiveHint: &no, OpenWorldHint: &no,
-		},
-	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return s.runTool(ctx, &t, req)
-	})
+	return &t
 }
 
-// listTools wraps a handler so that the list of tools leaves out the unlisted ones.
-func listTools(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		result, err := next(ctx, method, req)
-		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
-			list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool {
-				return slices.ContainsFunc(tools, func(known tool) bool { return known.unlisted && known.name == t.Name })
-			})
+func (s *server) listTools(_ context.Context, r *request) (any, *pipe.Fault) {
+	list := &toolList{validity: onlyNow}
+	for i := range tools {
+		if tools[i].unlisted {
+			continue
 		}
-		return result, err
+		t := s.toolFor(tools[i].name)
+		m := declared(t.name)
+		list.Tools = append(list.Tools, listedTool{
+			Name: t.name, Title: t.title, Description: t.doc, InputSchema: inputSchema(m, t.params),
+			Annotations: toolHints{Title: t.title, ReadOnly: m.Kind == schema.Read, Idempotent: t.idempotent || m.Kind == schema.Read},
+		})
 	}
+	return list, onePage(r)
 }
 
 // declared returns the declaration of a method.
@@ -248,23 +249,31 @@ func declared(name string) schema.Method {
 	panic("mcp: no method is called " + name)
 }
 
-// runTool runs one call of a tool. Errors that the model can correct become tool results; defects become errors for the
+// callTool runs one call of a tool. Errors that the model can correct become tool results; defects become errors for the
 // host.
-func (s *server) runTool(ctx context.Context, t *tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	a, fault := t.parseArguments(req.Params.Arguments)
+func (s *server) callTool(ctx context.Context, r *request) (any, *pipe.Fault) {
+	p, bad := params[toolParams](r)
+	if bad != nil {
+		return nil, bad
+	}
+	t := s.toolFor(p.Name)
+	if t == nil {
+		return nil, invalidParams("unknown tool " + quote(p.Name))
+	}
+	a, fault := t.parseArguments(p.Arguments)
 	if fault != nil {
 		return refusal(fault), nil
 	}
 	withdrawn := s.leases.touch(a.text("task_id"))
-	c := &call{server: s, ctx: ctx, req: req, args: a, params: t.paramsFor(a)}
+	c := &call{server: s, ctx: ctx, client: r.client, form: p.InputResponses, state: p.RequestState, args: a, params: t.paramsFor(a)}
 	f, fault := s.runCall(t, c)
 	switch {
 	case fault != nil && fault.Data.Code == schema.Internal:
-		return nil, wireError(fault)
+		return nil, pipe.FaultOf(fault)
 	case fault != nil:
 		return refusal(t.nameArguments(fault)), nil
 	case c.needs != nil:
-		return c.needs.result(), nil
+		return c.needs, nil
 	case withdrawn && t.name != "finish_attempt":
 		f.add("withdrawn", "The task was cancelled. Stop, and call finish_attempt with status cancelled.")
 	}

@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -22,18 +23,18 @@ const maxWatched = 1024
 
 // updates turns waybill's notifications into notifications of changed resources.
 type updates struct {
-	notify  func(ctx context.Context, uri string)
+	notify  func(uri string)
 	wakeups chan struct{} // of size 1: a resource has changed
 
 	mu      sync.Mutex // guards the fields below
 	changed map[string]bool
-	watched map[string]map[*sdk.ServerSession]bool // the subscribers of each watched run
+	watched map[string]map[string]bool // the subscribers of each watched resource
 }
 
-func newUpdates(notify func(ctx context.Context, uri string)) *updates {
+func newUpdates(notify func(uri string)) *updates {
 	return &updates{
 		notify: notify, wakeups: make(chan struct{}, 1),
-		changed: map[string]bool{}, watched: map[string]map[*sdk.ServerSession]bool{},
+		changed: map[string]bool{}, watched: map[string]map[string]bool{},
 	}
 }
 
@@ -70,7 +71,12 @@ func (u *updates) mark(uris ...string) {
 func (u *updates) runs() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return slices.Sorted(maps.Keys(u.watched))
+	return u.watchedRuns()
+}
+
+// watchedRuns is runs for a caller that holds mu.
+func (u *updates) watchedRuns() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(u.watched)), func(uri string) bool { return !strings.HasPrefix(uri, runsURI) })
 }
 
 // run sends notifications of changes until ctx ends.
@@ -90,7 +96,7 @@ func (u *updates) run(ctx context.Context) {
 		case <-settle.C:
 		}
 		for _, uri := range u.takeChanged() {
-			u.notify(ctx, uri)
+			u.notify(uri)
 		}
 	}
 }
@@ -104,43 +110,103 @@ func (u *updates) takeChanged() []string {
 	return uris
 }
 
-// subscribe starts to watch a resource. It returns an error for an address that cannot exist.
-func (u *updates) subscribe(_ context.Context, req *sdk.SubscribeRequest) error {
-	uri := req.Params.URI
-	if !watchable(uri) {
-		return notFound(uri)
-	}
-	if strings.HasPrefix(uri, runsURI) && !u.watch(uri, req.Session) {
-		return wireError(tooManyRuns())
-	}
-	return nil
-}
+// legacySubscriber is the subscriber of all subscriptions of the legacy era. The others are named by their requests.
+const legacySubscriber = ""
 
-// unsubscribe ends the session's own subscription to this address.
-func (u *updates) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	uri := req.Params.URI
-	delete(u.watched[uri], req.Session)
-	if len(u.watched[uri]) == 0 {
-		delete(u.watched, uri)
-	}
-	return nil
-}
-
-// watch records that a session watches a run. It reports false if too many runs are watched. Watching twice counts
-// once.
-func (u *updates) watch(uri string, session *sdk.ServerSession) bool {
+// watch records that a subscriber watches a resource. Watching twice counts once. It returns an error if too many runs
+// are watched.
+func (u *updates) watch(uri, subscriber string) *schema.Error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.watched[uri] == nil {
-		if len(u.watched) >= maxWatched {
-			return false
+		if strings.HasPrefix(uri, runsURI) && len(u.watchedRuns()) >= maxWatched {
+			return tooManyRuns()
 		}
-		u.watched[uri] = map[*sdk.ServerSession]bool{}
+		u.watched[uri] = map[string]bool{}
 	}
-	u.watched[uri][session] = true
-	return true
+	u.watched[uri][subscriber] = true
+	return nil
+}
+
+// unwatch ends the subscriber's own subscription to a resource.
+func (u *updates) unwatch(uri, subscriber string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.watched[uri], subscriber)
+	if len(u.watched[uri]) == 0 {
+		delete(u.watched, uri)
+	}
+}
+
+// subscribers returns the subscribers of a resource.
+func (u *updates) subscribers(uri string) []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Sorted(maps.Keys(u.watched[uri]))
+}
+
+// notifyUpdated notifies the subscribers of a resource.
+func (s *server) notifyUpdated(uri string) {
+	for _, subscriber := range s.updates.subscribers(uri) {
+		update := resourceUpdate{URI: uri}
+		if subscriber != legacySubscriber {
+			update.Meta.Subscription = jsontext.Value(subscriber)
+		}
+		s.host.Notify("notifications/resources/updated", update)
+	}
+}
+
+// watch starts to watch a resource. It opens the store, so that a host whose first call this is gets notifications. If
+// that fails, notifications start when a later call opens the store.
+func (s *server) watch(ctx context.Context, r *request, uri, subscriber string) *pipe.Fault {
+	if !watchable(uri) {
+		return notFound(uri, r.client.era)
+	}
+	if fault := s.updates.watch(uri, subscriber); fault != nil {
+		return pipe.FaultOf(fault)
+	}
+	if fault := s.caller.call(ctx, "list_awaiting", object{"limit": 1}, nil); fault != nil {
+		s.o.Logger.Debug("no notifications of changes until the store can be opened", "cause", fault)
+	}
+	return nil
+}
+
+func (s *server) subscribe(ctx context.Context, r *request) (any, *pipe.Fault) {
+	p, fault := params[resourceParams](r)
+	if fault == nil {
+		fault = s.watch(ctx, r, p.URI, legacySubscriber)
+	}
+	return emptyResult{}, fault
+}
+
+func (s *server) unsubscribe(_ context.Context, r *request) (any, *pipe.Fault) {
+	p, fault := params[resourceParams](r)
+	s.updates.unwatch(p.URI, legacySubscriber)
+	return emptyResult{}, fault
+}
+
+// listen is a subscription, which lasts until ctx ends. Without a resource it ends at once.
+func (s *server) listen(ctx context.Context, r *request) (any, *pipe.Fault) {
+	p, fault := params[listenParams](r)
+	if fault == nil && p.Notifications == nil {
+		fault = invalidParams("invalid params: missing required 'notifications' field")
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	subscriber := string(r.ID)
+	for _, uri := range p.Notifications.Resources {
+		if fault := s.watch(ctx, r, uri, subscriber); fault != nil {
+			return nil, fault
+		}
+		defer s.updates.unwatch(uri, subscriber)
+	}
+	mine := meta{Subscription: r.ID}
+	s.host.Notify("notifications/subscriptions/acknowledged", acknowledgement{mine, *p.Notifications})
+	if len(p.Notifications.Resources) > 0 {
+		<-ctx.Done()
+	}
+	return &listenResult{head{Meta: mine}}, nil
 }
 
 func tooManyRuns() *schema.Error {

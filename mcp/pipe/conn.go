@@ -6,12 +6,10 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"waybill/internal/safetext"
 	"waybill/schema"
@@ -21,37 +19,24 @@ import (
 // roomTimeout is how long the reader waits for room without progress.
 const roomTimeout = 3 * time.Second
 
-// FirstModern is the first version of the protocol without a handshake. From it on every request names its version, and
-// a result asks for a form; before, the server sends a request.
-const FirstModern = "2026-07-28"
-
 // cancellation is the notification by which either side cancels a request.
 const cancellation = "notifications/cancelled"
 
-// Listening is the method of a subscription; its answer ends the subscription.
-const Listening = "subscriptions/listen"
-
-// A conn is one connection. It reads the messages, refuses invalid ones, and passes the others to the session of their
-// era. All sessions write through one lineWriter.
-type conn struct {
+// A Conn is one connection. It reads the messages, refuses invalid ones, and runs the others.
+type Conn struct {
 	o        Options
 	activity *wire.Pulse // when a request was last accepted, answered or written
 	inFlight *requests
 	writer   *lineWriter
-	legacy   *session
-	modern   *session
-	ready    atomic.Bool // legacy has accepted initialize
+	handlers sync.WaitGroup
+	calls    outgoing
 
 	ending
-	sessions sync.WaitGroup // served by the SDK
 
 	// Only the reader uses the fields below.
-	frames      *wire.Frames
-	scanner     wire.Scanner
-	initialized bool // initialize was passed to the SDK
-	confirmed   bool // notifications/initialized was passed to the SDK
+	frames  *wire.Frames
+	scanner wire.Scanner
 
-	asked      asked
 	background background
 }
 
@@ -60,7 +45,7 @@ type ending struct {
 	stop     func()        // ends the reading
 	stopping chan struct{} // closed by stop
 	ended    chan struct{} // closed by read
-	closing  chan struct{} // closed by cleanUp: the sessions end
+	closing  chan struct{} // closed by cleanUp: the calls to the host end
 }
 
 func newEnding() ending {
@@ -76,20 +61,14 @@ type background struct {
 	stop context.CancelFunc
 }
 
-func newConn(o Options) *conn {
+func newConn(o Options) *Conn {
 	activity := wire.NewPulse()
-	c := &conn{
-		o: o, activity: &activity, asked: asked{ids: map[int64]bool{}}, ending: newEnding(),
-	}
-	c.inFlight = newRequests(c.activity)
+	c := &Conn{o: o, activity: &activity, ending: newEnding(), inFlight: newRequests(&activity)}
+	c.calls.open = map[string]chan<- response{}
 	c.writer = newLineWriter(c.o, c.activity, c.complete)
-	c.legacy, c.modern = newSession(c), newSession(c)
 	c.frames = wire.NewFrames(countingReader{c.o.In, c.o.Tally}, c.o.MaxMessageBytes, wire.Lines, c.startNotifying)
 	c.background.ctx, c.background.stop = context.WithCancel(context.Background())
-	o.Server.AddReceivingMiddleware(c.withRequestContext)
-	if o.Supervision != nil {
-		o.Supervision.Attach(func(text []byte) { c.writer.writeAsync(line{text: text}) })
-	}
+	o.Attach(c)
 	return c
 }
 
@@ -106,16 +85,12 @@ func (c countingReader) Read(p []byte) (int, error) {
 }
 
 // startNotifying is called after the host's first byte.
-func (c *conn) startNotifying(wire.Framing) {
-	c.background.Go(func() { // ends when background.stop was called
-		if err := c.o.Background(c.background.ctx); err != nil && c.background.ctx.Err() == nil {
-			c.o.Logger.Warn("the notifier failed; the host is not notified of changes any more", "cause", err)
-		}
-	})
+func (c *Conn) startNotifying(wire.Framing) {
+	c.background.Go(func() { c.o.Background(c.background.ctx) }) // ends when background.stop was called
 }
 
 // read handles one line after the other until the input or the connection ends.
-func (c *conn) read() {
+func (c *Conn) read() {
 	defer close(c.ended)
 	for {
 		select {
@@ -140,7 +115,7 @@ func (c *conn) read() {
 }
 
 // parse handles the message of a line.
-func (c *conn) parse(f wire.Frame) {
+func (c *Conn) parse(f wire.Frame) {
 	body := f.Body
 	if !f.Kept {
 		body = bytes.Clone(body)
@@ -163,7 +138,7 @@ func (c *conn) parse(f wire.Frame) {
 }
 
 // handle dispatches a message by its kind.
-func (c *conn) handle(m wire.Message, text []byte) {
+func (c *Conn) handle(m wire.Message, text []byte) {
 	switch {
 	case m.Fault != nil:
 		c.refuse(m.ID, m.Fault)
@@ -176,69 +151,46 @@ func (c *conn) handle(m wire.Message, text []byte) {
 	}
 }
 
-// handleRequest passes a request to the session of its era.
-func (c *conn) handleRequest(method string, m wire.Message) {
-	r := &request{id: m.ID, key: idOf(m.ID), method: method, paramsSize: len(m.Params)}
+// handleRequest runs a request.
+func (c *Conn) handleRequest(method string, m wire.Message) {
+	r := &request{Request: Request{m.ID, method, m.Params}, key: wire.Key(m.ID)}
 	if c.inFlight.find(r.key) != nil {
 		c.refuse(m.ID, duplicateID())
 		return
 	}
-	era, tool := c.routeOf(m.Params)
-	if era == c.legacy && !c.initialized && method != "initialize" && method != "ping" && method != "server/discover" {
-		c.refuse(m.ID, beforeInitialize(method))
+	work, bad := c.o.Accept(&r.Request)
+	if bad != nil {
+		c.refuseWith(m.ID, bad)
 		return
 	}
-	if fault := c.admit(r.paramsSize); fault != nil {
+	fault := c.admit(len(m.Params))
+	if fault == nil && !c.inFlight.begin(r, work.Change) {
+		fault = shuttingDown()
+	}
+	switch {
+	case fault != nil:
 		c.refuse(m.ID, fault)
-		return
+	case work.Inline:
+		c.run(r, work)
+	default:
+		c.handlers.Go(func() { c.run(r, work) }) // ends with the request
 	}
-	c.initialized = c.initialized || era == c.legacy && method == "initialize"
-	r.era = era
-	if era == c.modern && method == Listening {
-		r.era = newSession(c)
-		r.era.once = true
-	}
-	if !c.inFlight.begin(r, method == "tools/call" && c.o.IsChange(tool)) {
-		c.refuse(m.ID, shuttingDown())
-		return
-	}
-	if r.era.once {
-		c.connect(r.era)
-	}
-	r.era.deliver(&jsonrpc.Request{ID: r.key, Method: method, Params: m.Params, Extra: r.extra})
 }
 
-// connect starts the SDK on a session. The SDK serves it until the session or the connection is closed.
-func (c *conn) connect(s *session) {
-	connected, err := c.o.Server.Connect(context.Background(), s, nil)
-	if err != nil {
-		panic("pipe: a session cannot be connected: " + err.Error())
+// run runs a request and answers it.
+func (c *Conn) run(r *request, work Work) {
+	ctx, leave := r.handlerContext(context.Background())
+	defer leave()
+	result, fault := work.Run(ctx)
+	if l, ok := c.answer(r, result, fault); ok && work.Inline { // the reader must not wait for the host
+		c.writer.writeAsync(l)
+	} else if ok {
+		c.writer.write(l)
 	}
-	c.sessions.Go(func() { _ = connected.Wait() }) // the end of the input is no error
-}
-
-// routeOf returns the session that a request is for, and the tool that it names, from its params.
-func (c *conn) routeOf(params []byte) (era *session, tool string) {
-	var p struct {
-		Meta struct {
-			Version jsontext.Value `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
-		Name jsontext.Value `json:"name"`
-	}
-	if len(params) == 0 || json.Unmarshal(params, &p) != nil { // the SDK reports the error
-		return c.legacy, ""
-	}
-	if len(p.Name) > 0 {
-		tool = wire.Text(p.Name)
-	}
-	if v := p.Meta.Version; len(v) > 0 && wire.Text(v) >= FirstModern {
-		return c.modern, tool
-	}
-	return c.legacy, tool
 }
 
 // admit waits for room for a request. It returns an error if there is none.
-func (c *conn) admit(size int) *schema.Error {
+func (c *Conn) admit(size int) *schema.Error {
 	for !c.inFlight.hasRoom(size) {
 		if c.activity.Idle() >= roomTimeout {
 			return overloaded()
@@ -255,52 +207,46 @@ func (c *conn) admit(size int) *schema.Error {
 	return nil
 }
 
-// handleNotification handles a notification. The SDK queues notifications without limit, so this passes on only those
-// that the SDK uses, and each once.
-func (c *conn) handleNotification(method string, params []byte) {
+// handleNotification handles a notification. All but these are dropped.
+func (c *Conn) handleNotification(method string, params []byte) {
 	switch {
-	case method == "notifications/initialized" && c.initialized && !c.confirmed:
-		c.confirmed = true
-		c.legacy.deliver(&jsonrpc.Request{Method: method, Params: params})
 	case method == cancellation:
 		c.cancelRequest(params)
-	case c.o.Supervision != nil && method == c.o.Supervision.Method:
-		c.asked.offset.Store(int64(c.o.Supervision.TakeOver(params)) * idsOfProcess)
+	case method == c.o.Predecessor && method != "":
+		c.calls.last.Store(int64(c.o.TakeOver(params)) * idsOfProcess)
 	default:
 		c.o.Logger.Debug("a notification was dropped", "method", safetext.Truncate(method, 80))
 	}
 }
 
 // cancelRequest ends the handler of a request and drops its answer.
-func (c *conn) cancelRequest(params []byte) {
+func (c *Conn) cancelRequest(params []byte) {
 	var p struct {
 		ID jsontext.Value `json:"requestId"`
 	}
 	if json.Unmarshal(params, &p) != nil || len(p.ID) == 0 {
 		return
 	}
-	// The SDK turns the id 1.5 into 1, so this compares the ids as they were sent, too.
-	r := c.inFlight.find(idOf(p.ID))
-	if r != nil && wire.Key(r.id) == wire.Key(p.ID) && r.method != "initialize" {
+	if r := c.inFlight.find(wire.Key(p.ID)); r != nil {
 		r.drop()
 	}
 }
 
-// handleResponse passes the host's answer to a request of a tool to the SDK.
-func (c *conn) handleResponse(id, text []byte) {
-	m, err := jsonrpc.DecodeMessage(text)
-	response, ok := m.(*jsonrpc.Response)
-	if err == nil && ok && c.asked.take(id, response) {
-		c.legacy.deliver(response) // modern servers ask in their results instead
-		return
+// handleResponse passes the host's answer to the call that waits for it.
+func (c *Conn) handleResponse(id, text []byte) {
+	if !c.calls.answer(id, text) {
+		c.o.Tally.Responses.Add(1)
+		c.o.Logger.Debug("a response was dropped: it answers no request")
 	}
-	c.o.Tally.Responses.Add(1)
-	c.o.Logger.Debug("a response was dropped: it answers no request")
 }
 
-// refuse answers a message that is not passed to the SDK.
-func (c *conn) refuse(id []byte, fault *schema.Error) {
+// refuse answers a message that is not run.
+func (c *Conn) refuse(id []byte, fault *schema.Error) {
 	c.o.Tally.Refuse(fault.Data.Code)
+	c.refuseWith(id, FaultOf(fault))
+}
+
+func (c *Conn) refuseWith(id []byte, fault *Fault) {
 	for c.writer.full() {
 		select {
 		case <-c.writer.roomFreed:

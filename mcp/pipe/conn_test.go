@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -23,17 +22,16 @@ func TestSenderOfTheStateDoesNotWaitForTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inR, in := net.Pipe()
 		out, outW := net.Pipe()
-		var send func([]byte)
+		var conn *pipe.Conn
 		served, sent := make(chan struct{}), make(chan struct{})
 		o := pipe.Options{
-			In: inR, Out: outW, Server: sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil),
-			IsChange: func(string) bool { return false }, Busy: func() bool { return false },
-			Background: func(context.Context) error { return nil }, Logger: slog.New(slog.DiscardHandler), Tally: new(wire.Tally),
-			MaxMessageBytes: 1000, Supervision: &pipe.Supervision{Attach: func(f func([]byte)) { send = f }},
+			In: inR, Out: outW, Attach: func(c *pipe.Conn) { conn = c }, Busy: func() bool { return false },
+			Background: func(context.Context) {}, Logger: slog.New(slog.DiscardHandler), Tally: new(wire.Tally),
+			MaxMessageBytes: 1000,
 		}
 		go func() { defer close(served); pipe.Serve(t.Context(), o) }() // ends with the input
 		synctest.Wait()
-		go func() { defer close(sent); send([]byte("state\n")) }() // ends at once
+		go func() { defer close(sent); conn.Notify("state", nil) }() // ends at once
 		synctest.Wait()
 		select {
 		case <-sent:

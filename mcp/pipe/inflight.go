@@ -4,9 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"waybill/api"
 	"waybill/wire"
 )
@@ -25,18 +22,17 @@ type requests struct {
 	drained  chan struct{} // closed when no request is left, after closed is set
 
 	mu      sync.Mutex // guards the fields below, and some fields of each request
-	open    map[jsonrpc.ID]*request
-	byExtra map[*sdk.RequestExtra]*request // the requests of open
-	count   int                            // requests whose answers are not written
-	bytes   int                            // of the params of the requests in open
-	changes []*request                     // in order, from the first one that has not passed
+	open    map[string]*request
+	count   int        // requests whose answers are not written
+	bytes   int        // of the params of the requests in open
+	changes []*request // in order, from the first one that has not passed
 	closed  bool
 }
 
 func newRequests(activity *wire.Pulse) *requests {
 	return &requests{
 		activity: activity, freed: make(chan struct{}, 1), drained: make(chan struct{}),
-		open: map[jsonrpc.ID]*request{}, byExtra: map[*sdk.RequestExtra]*request{},
+		open: map[string]*request{},
 	}
 }
 
@@ -48,17 +44,10 @@ func (rs *requests) hasRoom(size int) bool {
 }
 
 // find returns the unanswered request with this id, or nil.
-func (rs *requests) find(key jsonrpc.ID) *request {
+func (rs *requests) find(key string) *request {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.open[key]
-}
-
-// byHandler returns the request of a handler, or nil if it did not come through a conn.
-func (rs *requests) byHandler(extra *sdk.RequestExtra) *request {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	return rs.byExtra[extra]
 }
 
 // begin accepts a request and reports whether that is still possible. A change is queued after earlier ones.
@@ -68,15 +57,15 @@ func (rs *requests) begin(r *request, change bool) bool {
 	if rs.closed {
 		return false
 	}
-	r.set, r.extra = rs, &sdk.RequestExtra{}
+	r.set = rs
 	if change {
 		r.ready = make(chan struct{})
 		rs.changes = append(rs.changes, r)
 		rs.advanceChanges()
 	}
-	rs.open[r.key], rs.byExtra[r.extra] = r, r
+	rs.open[r.key] = r
 	rs.count++
-	rs.bytes += r.paramsSize
+	rs.bytes += len(r.Params)
 	rs.activity.Beat()
 	return true
 }
@@ -98,24 +87,22 @@ func (rs *requests) advanceChanges() {
 	}
 }
 
-// answer marks the request with this id as answered and returns it, or nil if it was answered before.
-func (rs *requests) answer(key jsonrpc.ID) *request {
+// answer marks a request as answered. It reports false if it was answered before.
+func (rs *requests) answer(r *request) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	r := rs.open[key]
-	if r == nil {
-		return nil
+	if r.answered {
+		return false
 	}
 	rs.close(r)
 	rs.activity.Beat()
-	return r
+	return true
 }
 
 // close removes a request from the unanswered ones. The caller holds mu.
 func (rs *requests) close(r *request) {
 	delete(rs.open, r.key)
-	delete(rs.byExtra, r.extra)
-	rs.bytes -= r.paramsSize
+	rs.bytes -= len(r.Params)
 	r.answered = true
 }
 
@@ -169,7 +156,7 @@ func (rs *requests) endMethod(method string) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	for _, r := range rs.open {
-		if r.method == method {
+		if r.Method == method {
 			r.end(context.Canceled)
 		}
 	}

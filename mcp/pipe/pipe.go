@@ -1,7 +1,7 @@
-// Package pipe connects one host with an SDK server over a pair of streams. It supports both eras of the protocol, bounds
-// the requests in flight, keeps changes in order, and ends in an orderly way.
+// Package pipe connects one host with a server over a pair of streams. It bounds the requests in flight, keeps changes in
+// order, and ends in an orderly way.
 //
-// It knows no tool and no method of waybill.
+// It knows no tool and no method but the cancellation of a request.
 package pipe
 
 import (
@@ -11,44 +11,60 @@ import (
 	"log/slog"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"waybill/schema"
 	"waybill/wire"
 )
 
-// Options configures Serve. All fields but Supervision are required.
+// Options configures Serve. All fields but the last two are required.
 type Options struct {
 	// In is read until its end. Serve closes it.
 	In io.ReadCloser
 	// Out receives messages only. Serve closes it.
 	Out io.WriteCloser
-	// Server handles the requests.
-	Server *sdk.Server
-	// IsChange reports whether a tool changes something, so that its calls keep their order.
-	IsChange func(tool string) bool
+	// Accept returns how to carry out a request. It is called for one request after the other, and does not block.
+	Accept func(r *Request) (Work, *Fault)
+	// Listening is the method whose requests last as long as the connection.
+	Listening string
+	// Attach gets the connection before the first request.
+	Attach func(c *Conn)
 	// Busy reports whether a store is at work, which counts as progress during shutdown.
 	Busy func() bool
 	// Background runs from the first byte of the host until ctx ends.
-	Background func(ctx context.Context) error
+	Background func(ctx context.Context)
 	Logger     *slog.Logger
 	// Tally counts the traffic, and the events that no answer reported.
 	Tally *wire.Tally
-	// Supervision, if not nil, connects a supervisor that is between the host and this process.
-	Supervision *Supervision
 	// MaxMessageBytes limits one message.
 	MaxMessageBytes int
+	// Predecessor is the notification by which a supervisor tells what the last process left, or "". TakeOver gets its
+	// params, and returns how many processes have died.
+	Predecessor string
+	TakeOver    func(params []byte) (deaths int)
 }
 
-// A Supervision is what a process and its successors leave each other. The host sees none of it.
-type Supervision struct {
-	// Method is the notification of the supervisor that says what the predecessor left.
+// A Request is a request of the host.
+type Request struct {
+	ID     []byte // as the host sent it
 	Method string
-	// TakeOver gets its params. It returns how many predecessors have died.
-	TakeOver func(params []byte) (deaths int)
-	// Attach gets a function that sends a line to the supervisor, in order with the answers. It does not block, because
-	// its caller may hold what the callbacks of undelivered answers need.
-	Attach func(send func(line []byte))
+	Params []byte // nil if absent
 }
+
+// A Work is how to carry out a request.
+type Work struct {
+	Run    func(ctx context.Context) (result any, fault *Fault)
+	Inline bool // Run waits for nothing, and runs on the reader
+	Change bool // Run changes something, and takes effect in the order of the lines
+}
+
+// A Fault is an error of the protocol.
+type Fault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitzero"`
+}
+
+// FaultOf returns the fault for an error.
+func FaultOf(e *schema.Error) *Fault { return &Fault{e.Code, e.Message, e.Data} }
 
 // Serve serves the host until the input or ctx ends, or until the host stops reading. Every request that was read is then
 // answered, if the host has read the answers.

@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"waybill/api"
 )
 
 // A request is a request of the host until its answer is written.
 type request struct {
-	id         []byte // as the host sent it
-	key        jsonrpc.ID
-	era        *session
-	method     string
-	paramsSize int // bytes
-	set        *requests
-	// extra passes through the SDK, so that the handler can be matched to this request.
-	extra *sdk.RequestExtra
+	Request
+	key string
+	set *requests
 
 	// ready is closed when all changes before this one have passed. It is nil if the request is no change.
 	ready chan struct{}

@@ -24,9 +24,7 @@ const (
 )
 
 // serve serves the connection until it ends, and cleans up.
-func (c *conn) serve(ctx context.Context) {
-	c.connect(c.legacy) // without ctx, because accepted requests still run after it ends
-	c.connect(c.modern)
+func (c *Conn) serve(ctx context.Context) {
 	go c.read() // ends with the input, or when stopReading interrupts it
 	select {
 	case <-c.ended:
@@ -39,18 +37,18 @@ func (c *conn) serve(ctx context.Context) {
 }
 
 // stopReading ends the reading, and the subscriptions, which would otherwise never end.
-func (c *conn) stopReading() {
+func (c *Conn) stopReading() {
 	c.stop()
 	wire.Interrupt(c.o.In)
 	wire.Within(closeTimeout, c.ended)
 	c.activity.Beat()
 	c.inFlight.refuseMore()
-	c.inFlight.endMethod(Listening)
+	c.inFlight.endMethod(c.o.Listening)
 }
 
 // drain waits until every accepted request is answered and written. Without progress it hurries the requests, then
 // answers them with SHUTTING_DOWN, and finally stops waiting.
-func (c *conn) drain() {
+func (c *Conn) drain() {
 	storeDeadline := time.Now().Add(storeTime)
 	for {
 		if c.o.Busy() && time.Now().Before(storeDeadline) {
@@ -75,27 +73,27 @@ func (c *conn) drain() {
 }
 
 // answerUnfinished answers the requests whose handlers do not end.
-func (c *conn) answerUnfinished() {
+func (c *Conn) answerUnfinished() {
 	for _, r := range c.inFlight.takeUnanswered() {
-		c.o.Logger.Warn("a request did not end during shutdown and was abandoned", "method", r.method)
+		c.o.Logger.Warn("a request did not end during shutdown and was abandoned", "method", r.Method)
 		r.pass()
 		r.runUndelivered()
 		if r.dropped {
 			c.inFlight.complete(r, false)
 			continue
 		}
-		c.writer.writeAsync(line{refusalMessage(r.id, unfinished(r)), r})
+		c.writer.writeAsync(line{refusalMessage(r.ID, FaultOf(unfinished(r))), r})
 	}
 }
 
 // cleanUp ends the remaining goroutines and waits for them.
-func (c *conn) cleanUp() {
+func (c *Conn) cleanUp() {
 	c.background.stop()
 	close(c.closing)
 	ended := make(chan struct{})
 	go func() { // ends with the last goroutine
 		defer close(ended)
-		c.sessions.Wait()
+		c.handlers.Wait()
 		c.background.Wait()
 		c.writer.writers.Wait()
 	}()

@@ -2,7 +2,7 @@ package pipe
 
 import "context"
 
-// A Turn is the position of a call among the calls of its connection. The SDK starts all handlers at once, so the
+// A Turn is the position of a call among the calls of its connection. All handlers start at once, so the
 // context of each call carries its turn. Each func may be nil.
 type Turn struct {
 	// Await blocks until the call may take effect, or returns why it may not.
