@@ -48,6 +48,9 @@ type Options struct {
 	// processes leave that to long-lived ones.
 	Retention Retention
 	Prunes    bool
+	// Brief engines begin to watch leases and the commits of other processes only when a caller waits, subscribes or
+	// claims a task. The system takes longer to end a watch than to commit a change.
+	Brief bool
 }
 
 // maxQueued bounds the changes that wait for a commit. Front doors keep far fewer.
@@ -74,6 +77,8 @@ type Engine struct {
 	opened   chan struct{} // closed once the store is open
 	leased   chan struct{} // size 1, never closed: an attempt may have got a lease
 	pruneDue chan struct{} // size 1, never closed: finished records may be due for removal
+	attended chan struct{} // closed by attend once others and leases are watched
+	attend   func()
 	// rewound has size 1 and is never closed: the event log was replaced by another one.
 	rewound chan struct{}
 
@@ -136,8 +141,11 @@ func New(o Options) (*Engine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Retention = o.Retention.withDefaults()
-	return &Engine{
+	attended := make(chan struct{})
+	e := &Engine{
 		o:        o,
+		attended: attended,
+		attend:   sync.OnceFunc(func() { close(attended) }),
 		wake:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
 		leased:   make(chan struct{}, 1),
@@ -154,7 +162,11 @@ func New(o Options) (*Engine, error) {
 		meters:   newMeters(),
 		began:    core.Instant(o.Now().UnixMicro()),
 		running:  time.Now(),
-	}, nil
+	}
+	if !o.Brief {
+		e.attend()
+	}
+	return e, nil
 }
 
 // newID panics only if the system has no source of randomness.

@@ -68,6 +68,7 @@ func (e *Engine) setLooking(going bool) {
 // gap.
 func (e *Engine) beginLooking() {
 	e.setLooking(true)
+	e.attend()
 	signal(e.leased)
 }
 
@@ -78,9 +79,14 @@ func (e *Engine) leasesCorrected() {
 	e.watch.clockSetBack = false
 }
 
-// watchLeases ends expired leases until ctx ends. Without leases it sleeps until the store is opened, a task is
+// watchLeases ends expired leases, from attend until ctx ends. Without leases it sleeps until the store is opened, a task is
 // claimed, or another process commits.
 func (e *Engine) watchLeases(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-e.attended:
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	opened := e.opened

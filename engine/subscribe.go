@@ -6,6 +6,7 @@ import "context"
 // reads the store. stop ends the subscription.
 func (e *Engine) Subscribe() (wake <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
+	e.attend()
 	e.mu.Lock()
 	e.subs[ch] = struct{}{}
 	e.mu.Unlock()
@@ -74,12 +75,15 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// watchForeign handles the commits of other processes until stop is closed. It reads nothing after ctx ended.
+// watchForeign handles the commits of other processes, from attend until stop is closed. It reads nothing after ctx
+// ended.
 func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
-	select {
-	case <-stop:
-		return
-	case <-e.opened:
+	for _, ready := range []<-chan struct{}{e.attended, e.opened} {
+		select {
+		case <-stop:
+			return
+		case <-ready:
+		}
 	}
 	changed := e.st.Changed()
 	for {

@@ -22,6 +22,7 @@ func (e *Engine) shouldWait(j *job, result any) bool {
 // park lets the job wait. foreign is the number of foreign signals before the run. If it changed, the run may have missed
 // a commit of another process.
 func (e *Engine) park(j *job, foreign int) {
+	e.attend()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watchLocked(j)

@@ -72,6 +72,7 @@ type Options struct {
 	RetryDelay time.Duration
 	Keeps      engine.Retention
 	Tidies     bool   // removes finished records, as a long-lived process does
+	Brief      bool   // the process makes one change and ends
 	OutputDir  string // --output-dir
 	Dialects   settings.Dialects
 	// KeepDialects stores the rules for the workspace, instead of using them in this process alone.
@@ -125,7 +126,7 @@ func (b *Backend) Start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.Logger, MaxPending: schema.MaxPending,
-		Now: b.clock.Now, Backoff: b.RetryDelay, Retention: b.Keeps, Prunes: b.Tidies, Outputs: resultfile.Folders{Workspace: ws.Root, Other: b.OutputDir},
+		Now: b.clock.Now, Backoff: b.RetryDelay, Retention: b.Keeps, Prunes: b.Tidies, Brief: !b.Tidies, Outputs: resultfile.Folders{Workspace: ws.Root, Other: b.OutputDir},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +173,7 @@ func (b *Backend) opener(path string, ws workspace.Workspace) func(context.Conte
 		}
 		// A folder that --store names or that waybill creates is private. The folder of a named file may have other
 		// files.
-		return sqlite.Open(ctx, sqlite.Options{Path: path, Version: b.Version, Logger: b.Logger, PrivateDir: !strings.HasSuffix(b.Store, ".db"), AllowRemote: b.Shared})
+		return sqlite.Open(ctx, sqlite.Options{Path: path, Version: b.Version, Logger: b.Logger, PrivateDir: !strings.HasSuffix(b.Store, ".db"), AllowRemote: b.Shared, Brief: b.Brief})
 	}
 }
 

@@ -166,6 +166,7 @@ func (r *runner) open(create bool) (bool, error) {
 		return false, nil
 	}
 	quiet := *r.App
+	quiet.Brief = true
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return false, err

@@ -120,7 +120,7 @@ func (a *App) StoreExists() bool {
 func (a *App) BackendOptions(follow bool, logger *slog.Logger) backend.Options {
 	return backend.Options{
 		Version: a.Version, Store: a.Store, Name: a.name, Shared: a.shared,
-		Follow: follow, Poll: *a.Settings.Plans.Poll, Tidies: follow,
+		Follow: follow, Brief: a.Brief, Poll: *a.Settings.Plans.Poll, Tidies: follow,
 		RetryDelay: a.Settings.RetryDelay(), Keeps: a.Settings.Keep(), OutputDir: a.Settings.Results.OutputDir,
 		Dialects: a.Dialects, Logger: logger,
 	}

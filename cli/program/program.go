@@ -35,7 +35,8 @@ type App struct {
 	Dialects     settings.Dialects // of --dialect, the environment or the configuration
 	Settings     settings.Settings // only in a command that uses them
 
-	Code int // the exit code
+	Brief bool // the command makes one change to the store, and the process ends
+	Code  int  // the exit code
 
 	Page []web.File // files of the page; without them there is no ui command
 }

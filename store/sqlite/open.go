@@ -61,7 +61,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		lock.self.host, lock.self.boot = o.machine, o.machine
 	}
 	s := &Store{
-		o: o, place: place, mode: readWrite, alone: place.volume.remote,
+		o: o, place: place, mode: readWrite, alone: place.volume.remote || o.Brief,
 		turn: newTurn(), lock: lock, lockReader: &lockReader{path: place.lockPath()}, readers: newPool(),
 		changed: make(chan struct{}, 1), ended: make(chan struct{}), damaged: make(map[sqlstore.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
@@ -152,6 +152,9 @@ func (s *Store) readFirst(ctx context.Context, busy error) bool {
 		id, err := idOf(s.place.path)
 		s.database = part{s.place.path, id}
 		if err == nil && readFile(ctx, s.place.path, readWrite, startPatience, s.readable) == nil && s.version == schemaVersion {
+			s.mu.Lock()
+			s.alone = false
+			s.mu.Unlock()
 			s.setAbsent(fault(store.Busy, busy, "the store %s was opened for reading only, and the first change that gets its lock opens it for writing",
 				s.place.path))
 			if s.o.ReadOnly {

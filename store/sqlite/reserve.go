@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -124,6 +125,23 @@ func (p *place) fillLog() error {
 		return err
 	}
 	return errors.Join(ensureBlocks(f, p.logSpace()), f.Close())
+}
+
+// logFrames returns the number of frames in the write-ahead log, which its index has behind 16 bytes, in the byte order of
+// the machine. Source: https://www.sqlite.org/walformat.html.
+func (s *Store) logFrames() (uint32, error) {
+	path := s.place.parts()[2]
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, err
+	}
+	f, err := s.w.sharedFile.keep(path, info, os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	var frames [4]byte
+	_, err = f.ReadAt(frames[:], 16)
+	return binary.NativeEndian.Uint32(frames[:]), err
 }
 
 // fillIndex allocates the blocks of the index of the write-ahead log. SQLite writes a byte in each of its pages, so that a file

@@ -30,6 +30,10 @@ type Options struct {
 	AllowRemote bool
 	// ReadOnly opens a store that is there already, and never writes to it: Updates are refused.
 	ReadOnly bool
+	// Brief is for a process that makes one change and ends. Views use the connection that writes. Close leaves a short
+	// write-ahead log, and the connection, to the end of the process: the next process reads such a log sooner than this
+	// one could copy it into the database.
+	Brief bool
 	// ViewLimit is how long a View may last before it is ended; 0 for 10 s. While one lasts, the write-ahead log
 	// of a store that is written only grows.
 	ViewLimit time.Duration
@@ -257,15 +261,27 @@ func (s *Store) Close() error {
 	return s.closeAll()
 }
 
+// briefLog is the length, in frames of one page, of the longest write-ahead log that a brief process leaves behind.
+const briefLog = 64
+
+// leavesLog reports whether the writing connection of a brief store stays open until the process ends. The turn is held.
+func (s *Store) leavesLog() bool {
+	if !s.o.Brief || s.place.volume.remote {
+		return false
+	}
+	frames, err := s.logFrames()
+	return err == nil && frames <= briefLog
+}
+
 // closeAll closes the connections. The turn is held.
 func (s *Store) closeAll() error {
 	s.presence.withdraw()
 	s.lockReader.close()
 	errs := []error{s.readers.close()}
-	if s.w != nil {
+	if s.w != nil && !s.leavesLog() {
 		errs = append(errs, s.w.close())
-		s.w = nil
 	}
+	s.w = nil
 	if err := errors.Join(append(errs, s.lock.close())...); err != nil {
 		return classify(s.place.path, err)
 	}
