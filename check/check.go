@@ -116,7 +116,7 @@ func execute(ctx context.Context, dir string, c Check, out *tail) (code int, err
 	defer stop()
 	argv := c.Argv
 	if len(argv) == 0 {
-		argv = append(slices.Clone(shell), c.Command)
+		argv = append(shell(), c.Command)
 	}
 	cmd := exec.CommandContext(limit, argv[0], argv[1:]...)
 	cmd.Dir = dir
@@ -148,13 +148,15 @@ func execute(ctx context.Context, dir string, c Check, out *tail) (code int, err
 	return -1, fmt.Errorf("it did not end by itself: %w", err)
 }
 
-// shell is the program that reads the command of a check from its last argument.
-var shell = func() []string {
-	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
-		return []string{"cmd", "/c"}
+// shell returns the program that reads the command of a check from its last argument.
+func shell() []string {
+	if runtime.GOOS == "windows" {
+		if _, err := exec.LookPath("sh"); err != nil {
+			return []string{"cmd", "/c"}
+		}
 	}
 	return []string{"sh", "-c"}
-}()
+}
 
 // A tail is a writer that hashes everything and keeps the end.
 type tail struct {

@@ -2,21 +2,20 @@ package shellcmd
 
 import "strings"
 
-// A set is a list of names.
-type set map[string]bool
+// A set is names with spaces between them. The tables below are constants, so that a program start costs nothing for them.
+type set string
 
-func (s set) has(name string) bool { return s[name] }
-
-func names(list string) set {
-	s := set{}
-	for _, name := range strings.Fields(list) {
-		s[name] = true
+func (s set) has(name string) bool {
+	for one := range strings.FieldsSeq(string(s)) {
+		if one == name {
+			return true
+		}
 	}
-	return s
+	return false
 }
 
 // shells run the script behind their option -c.
-var shells = names("bash sh zsh dash ksh ash")
+const shells set = "bash sh zsh dash ksh ash"
 
 // scriptOf returns the script that a shell with these arguments runs. A variable in it stands for no command.
 func scriptOf(args []word) (string, bool) {
@@ -49,29 +48,29 @@ type wrapper struct {
 
 // wrappers are the programs whose manual pages say that they run a command. xargs is none of them: it adds words.
 var wrappers = map[string]wrapper{
-	"env":     {values: names("-u --unset -C --chdir"), runsNone: names("-S --split-string"), settings: true},
-	"time":    {values: names("-o --output -f --format")},
-	"nice":    {values: names("-n --adjustment")},
-	"timeout": {values: names("-k --kill-after -s --signal"), operands: 1},
+	"env":     {values: "-u --unset -C --chdir", runsNone: "-S --split-string", settings: true},
+	"time":    {values: "-o --output -f --format"},
+	"nice":    {values: "-n --adjustment"},
+	"timeout": {values: "-k --kill-after -s --signal", operands: 1},
 	"sudo": {
-		values:   names("-u --user -g --group -h --host -p --prompt -C -D --chdir -R --chroot -r -t -T -U"),
-		runsNone: names("-l --list -v --validate -V --version -e --edit -K"), settings: true,
+		values:   "-u --user -g --group -h --host -p --prompt -C -D --chdir -R --chroot -r -t -T -U",
+		runsNone: "-l --list -v --validate -V --version -e --edit -K", settings: true,
 	},
-	"doas":    {values: names("-u -a -C"), runsNone: names("-L")},
+	"doas":    {values: "-u -a -C", runsNone: "-L"},
 	"nohup":   {},
-	"command": {runsNone: names("-v -V")},
-	"exec":    {values: names("-a")},
+	"command": {runsNone: "-v -V"},
+	"exec":    {values: "-a"},
 	"setsid":  {},
-	"stdbuf":  {values: names("-i --input -o --output -e --error")},
-	"ionice":  {values: names("-c --class -n --classdata"), runsNone: names("-p --pid -P -u")},
+	"stdbuf":  {values: "-i --input -o --output -e --error"},
+	"ionice":  {values: "-c --class -n --classdata", runsNone: "-p --pid -P -u"},
 
-	"gtimeout":   {values: names("-k --kill-after -s --signal"), operands: 1}, // timeout on macOS
-	"flock":      {values: names("-w --wait --timeout -E --conflict-exit-code"), operands: 1},
-	"taskset":    {runsNone: names("-p --pid"), operands: 1},
+	"gtimeout":   {values: "-k --kill-after -s --signal", operands: 1}, // timeout on macOS
+	"flock":      {values: "-w --wait --timeout -E --conflict-exit-code", operands: 1},
+	"taskset":    {runsNone: "-p --pid", operands: 1},
 	"unbuffer":   {},
 	"chronic":    {},
-	"caffeinate": {values: names("-t -w")},
-	"xvfb-run":   {values: names("-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait")},
+	"caffeinate": {values: "-t -w"},
+	"xvfb-run":   {values: "-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait"},
 	"cross-env":  {settings: true},
 }
 
@@ -102,48 +101,48 @@ func (w wrapper) unwrap(args []word) []word {
 // valueOptions are the options of a program whose value is the next argument, from the programs' own help texts. An option
 // in no list may have a value as well; the list keeps a value from being taken for a wanted word.
 var valueOptions = map[string]set{
-	"git": names("-C -c --git-dir --work-tree --namespace -m --message -F --file -b -B --author --date -t --template"),
-	"go": names("-C -run -bench -benchtime -count -timeout -tags -cpu -coverprofile -covermode -coverpkg -cpuprofile " +
-		"-memprofile -o -p -exec -ldflags -gcflags -mod -modfile -fuzz -fuzztime -parallel -skip -vet"),
-	"make":          names("-C --directory -f --file --makefile -I -o -W"),
-	"gmake":         names("-C --directory -f --file --makefile -I -o -W"),
-	"npm":           names("--prefix -C -w --workspace --loglevel"),
-	"pnpm":          names("-C --dir -F --filter --loglevel --reporter"),
-	"yarn":          names("--cwd"),
-	"bun":           names("--cwd -c --config --filter -r --preload"),
-	"deno":          names("-c --config"),
-	"node":          names("-r --require --import --loader -C --conditions --env-file"),
-	"jest":          names("-c --config -t --testNamePattern --testPathPattern --rootDir -w --maxWorkers"),
-	"vitest":        names("-c --config -t --testNamePattern -r --root --project --reporter"),
-	"eslint":        names("-c --config --ext -f --format -o --rule"),
-	"prettier":      names("--config --ignore-path --parser"),
-	"tsc":           names("-p --project --outDir"),
-	"python":        names("-c -W -X"),
-	"python3":       names("-c -W -X"),
-	"pytest":        names("-k -m -n -p -c -o -W --rootdir --maxfail --tb --junitxml --ignore --deselect --durations --timeout"),
-	"uv":            names("--directory --project -p --python --with --extra --group --package"),
-	"poetry":        names("-C --directory -P --project"),
-	"tox":           names("-e -c --workdir"),
-	"nox":           names("-s --sessions -f -e"),
-	"ruff":          names("--config --select --ignore"),
-	"mypy":          names("-p --package -m --module -c --config-file --python-version"),
-	"cargo":         names("-p --package --manifest-path --features -F --target --profile --bin --test --bench --example --color --config -Z -j --jobs --target-dir --exclude"),
-	"docker":        names("-H --host -c --context -f --file -p --project-name --profile --env-file --project-directory"),
-	"kubectl":       names("-n --namespace -f --filename --context --kubeconfig -l --selector -o --output -c --container"),
-	"helm":          names("-n --namespace -f --values --set --kube-context --version"),
-	"mvn":           names("-f --file -pl --projects -P -s --settings -T -rf"),
-	"gradle":        names("-p --project-dir -b --build-file -x --exclude-task -c -I --init-script"),
-	"gradlew":       names("-p --project-dir -b --build-file -x --exclude-task -c -I --init-script"),
-	"dotnet":        names("-c --configuration -f --framework -o --output --filter -v --verbosity -l --logger -r --runtime -p"),
-	"rake":          names("-f --rakefile -I -r"),
-	"bundle":        names("--gemfile"),
-	"rspec":         names("-e --example -f --format -t --tag -r --require -I -o --out"),
-	"php":           names("-d -c"),
-	"phpunit":       names("-c --configuration --filter --testsuite --group"),
-	"composer":      names("-d --working-dir"),
-	"swift":         names("--package-path --filter --skip -c --configuration"),
-	"flutter":       names("--name -d --device-id -t --target"),
-	"gh":            names("-R --repo -t --title -b --body -B --base -H --head -F --body-file -l --label"),
-	"golangci-lint": names("-c --config -E --enable -D --disable --color"),
-	"pre-commit":    names("-c --config --hook-stage"),
+	"git": "-C -c --git-dir --work-tree --namespace -m --message -F --file -b -B --author --date -t --template",
+	"go": "-C -run -bench -benchtime -count -timeout -tags -cpu -coverprofile -covermode -coverpkg -cpuprofile " +
+		"-memprofile -o -p -exec -ldflags -gcflags -mod -modfile -fuzz -fuzztime -parallel -skip -vet",
+	"make":          "-C --directory -f --file --makefile -I -o -W",
+	"gmake":         "-C --directory -f --file --makefile -I -o -W",
+	"npm":           "--prefix -C -w --workspace --loglevel",
+	"pnpm":          "-C --dir -F --filter --loglevel --reporter",
+	"yarn":          "--cwd",
+	"bun":           "--cwd -c --config --filter -r --preload",
+	"deno":          "-c --config",
+	"node":          "-r --require --import --loader -C --conditions --env-file",
+	"jest":          "-c --config -t --testNamePattern --testPathPattern --rootDir -w --maxWorkers",
+	"vitest":        "-c --config -t --testNamePattern -r --root --project --reporter",
+	"eslint":        "-c --config --ext -f --format -o --rule",
+	"prettier":      "--config --ignore-path --parser",
+	"tsc":           "-p --project --outDir",
+	"python":        "-c -W -X",
+	"python3":       "-c -W -X",
+	"pytest":        "-k -m -n -p -c -o -W --rootdir --maxfail --tb --junitxml --ignore --deselect --durations --timeout",
+	"uv":            "--directory --project -p --python --with --extra --group --package",
+	"poetry":        "-C --directory -P --project",
+	"tox":           "-e -c --workdir",
+	"nox":           "-s --sessions -f -e",
+	"ruff":          "--config --select --ignore",
+	"mypy":          "-p --package -m --module -c --config-file --python-version",
+	"cargo":         "-p --package --manifest-path --features -F --target --profile --bin --test --bench --example --color --config -Z -j --jobs --target-dir --exclude",
+	"docker":        "-H --host -c --context -f --file -p --project-name --profile --env-file --project-directory",
+	"kubectl":       "-n --namespace -f --filename --context --kubeconfig -l --selector -o --output -c --container",
+	"helm":          "-n --namespace -f --values --set --kube-context --version",
+	"mvn":           "-f --file -pl --projects -P -s --settings -T -rf",
+	"gradle":        "-p --project-dir -b --build-file -x --exclude-task -c -I --init-script",
+	"gradlew":       "-p --project-dir -b --build-file -x --exclude-task -c -I --init-script",
+	"dotnet":        "-c --configuration -f --framework -o --output --filter -v --verbosity -l --logger -r --runtime -p",
+	"rake":          "-f --rakefile -I -r",
+	"bundle":        "--gemfile",
+	"rspec":         "-e --example -f --format -t --tag -r --require -I -o --out",
+	"php":           "-d -c",
+	"phpunit":       "-c --configuration --filter --testsuite --group",
+	"composer":      "-d --working-dir",
+	"swift":         "--package-path --filter --skip -c --configuration",
+	"flutter":       "--name -d --device-id -t --target",
+	"gh":            "-R --repo -t --title -b --body -B --base -H --head -F --body-file -l --label",
+	"golangci-lint": "-c --config -E --enable -D --disable --color",
+	"pre-commit":    "-c --config --hook-stage",
 }

@@ -3,7 +3,6 @@ package codec
 import (
 	"bytes"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,13 +21,10 @@ type SettingRow struct {
 	Kind    reflect.Kind // of its Go value: Bool, Int, Slice or String
 }
 
-var (
-	settingsDecoder = NewDecoder[schema.Settings]()
-	settingRows     = rowsOf(nil, "", settingsDecoder.shape)
-)
+func settingsDecoder() Decoder { return NewDecoder[schema.Settings]() }
 
 // SettingRows returns all settings, in the order of their declaration.
-func SettingRows() []SettingRow { return slices.Clone(settingRows) }
+func SettingRows() []SettingRow { return rowsOf(nil, "", settingsDecoder().shape) }
 
 func rowsOf(rows []SettingRow, prefix string, s *shape.Shape) []SettingRow {
 	for i := range s.Fields {
@@ -56,7 +52,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *schema.Error) {
 	if top.Kind() != '{' {
 		return nil, schema.NewError(schema.InvalidParams, "must be one JSON object, and {} for no settings")
 	}
-	if fault := settingsDecoder.Decode(top, new(schema.Settings)); fault != nil {
+	if fault := settingsDecoder().Decode(top, new(schema.Settings)); fault != nil {
 		return nil, fault
 	}
 	return valuesIn(top), nil
@@ -65,7 +61,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *schema.Error) {
 // valuesIn returns the values of the settings in an object.
 func valuesIn(top jsontext.Value) map[string][]byte {
 	values := map[string][]byte{}
-	for _, row := range settingRows {
+	for _, row := range SettingRows() {
 		at := top
 		for name := range strings.SplitSeq(row.Name, ".") {
 			at = memberOf(at, name)
@@ -100,7 +96,7 @@ func SettingsOf(values map[string][]byte) (s schema.Settings, fault *schema.Erro
 	if err != nil {
 		return s, schema.NewError(schema.InvalidParams, err.Error())
 	}
-	fault = settingsDecoder.Decode(raw, &s)
+	fault = settingsDecoder().Decode(raw, &s)
 	return s, fault
 }
 
@@ -130,11 +126,11 @@ func CompleteSettings(s schema.Settings) (full schema.Settings, fault *schema.Er
 		if err != nil {
 			return full, schema.NewError(schema.InvalidParams, err.Error())
 		}
-		if fault := settingsDecoder.Decode(raw, &full); fault != nil {
+		if fault := settingsDecoder().Decode(raw, &full); fault != nil {
 			return full, fault
 		}
 	}
-	settingsDecoder.shape.SetDefaults(reflect.ValueOf(&full).Elem())
+	settingsDecoder().shape.SetDefaults(reflect.ValueOf(&full).Elem())
 	return full, roomless(full.Prompt)
 }
 
