@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,55 @@ func TestChangesOfOneMomentShareACommit(t *testing.T) {
 		require.NoError(t, o.err)
 		require.Equal(t, 2, o.result, "change %d went into update %d", i, o.result)
 	}
+}
+
+func TestChangesThatArriveDuringTheOpeningShareTheFirstCommit(t *testing.T) {
+	st := newHookedStore(t)
+	opening, opened := make(chan struct{}), make(chan struct{})
+	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) {
+		close(opening)
+		<-opened
+		return st, nil
+	}})
+	runEngine(t, e)
+	inUpdate := engine.Change{Apply: func(*engine.Tx) (any, error) { return st.number(), nil }}
+	first := submit(t.Context(), e, inUpdate)
+	<-opening
+	second := submit(t.Context(), e, inUpdate)
+	close(opened)
+	require.Equal(t, outcome{result: 1}, <-first)
+	require.Equal(t, outcome{result: 1}, <-second)
+}
+
+// Ending a watch of files takes Linux 10 ms. A hook has 5 ms.
+func TestABriefEngineWatchedOtherProcesses(t *testing.T) {
+	st := &countingChanged{hookedStore: newHookedStore(t)}
+	e := build(t, engine.Options{Open: open(st), Brief: true})
+	stop := runEngine(t, e)
+	require.NoError(t, (<-submit(t.Context(), e, engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }})).err)
+	stop()
+	require.Zero(t, st.asked.Load())
+
+	e = build(t, engine.Options{Open: open(st), Brief: true})
+	runEngine(t, e)
+	_, unsubscribe := e.Subscribe()
+	defer unsubscribe()
+	require.NoError(t, (<-submit(t.Context(), e, engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }})).err)
+	for range 2 { // the second one is taken only after the first was received
+		st.changed <- struct{}{} // another process commits
+	}
+	require.EqualValues(t, 1, st.asked.Load())
+}
+
+// A countingChanged counts the calls of Changed.
+type countingChanged struct {
+	*hookedStore
+	asked atomic.Int32
+}
+
+func (w *countingChanged) Changed() <-chan struct{} {
+	w.asked.Add(1)
+	return w.hookedStore.Changed()
 }
 
 func TestChangesAreAppliedInTheOrderOfSubmission(t *testing.T) {

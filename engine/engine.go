@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"waybill/core"
+	"waybill/engine/lease"
 	"waybill/engine/resultfile"
 	"waybill/store"
 )
@@ -91,11 +92,11 @@ type Engine struct {
 	// busy is the error of the last opening that another process held up.
 	busy atomic.Pointer[store.Error]
 
-	// beingOpened, committing and views are reported by AtWork; views counts the reads in progress.
-	beingOpened, committing atomic.Bool
-	views                   atomic.Int32
+	// work counts the openings, transactions and reads in progress, for AtWork.
+	work atomic.Int32
 
 	meters *meters // for Stats
+	watch  lease.Watch
 
 	began   core.Instant // when the engine was created, by its clock
 	running time.Time    // the same by the monotonic clock
@@ -116,7 +117,6 @@ type Engine struct {
 	// renewals are the facts being written to the store, by run.
 	renewals        map[string]*renewal
 	passes          map[string]core.Instant // the start of each incomplete pass, by session
-	watch           leaseWatch              // the state of the lease checks
 	counts          tallies                 // counts that were not submitted to the store yet
 	batchCount      int64                   // the number of submitted batches
 	batchesInFlight int                     // the batches not yet committed
@@ -226,15 +226,35 @@ func (e *Engine) close() error {
 	return nil
 }
 
-// drain commits group after group until nothing is queued.
+// drain commits group after group until nothing is queued. Changes that arrive while the store is opened join the first
+// group.
 func (e *Engine) drain(ctx context.Context) {
-	for {
-		group := e.take()
-		if len(group) == 0 {
-			return
+	for group := e.take(); len(group) > 0; group = e.take() {
+		opened, err := e.openFor(ctx, group)
+		switch {
+		case err != nil:
+			e.settleFailed(ctx, group, err)
+		case opened:
+			e.mu.Lock()
+			e.queue = append(group, e.queue...)
+			e.mu.Unlock()
+		default:
+			e.commit(ctx, group)
 		}
-		e.commit(ctx, group)
 	}
+}
+
+// openFor opens the store for a group, and reports whether it was closed before.
+func (e *Engine) openFor(ctx context.Context, group []*job) (opened bool, err error) {
+	select {
+	case <-e.opened:
+		return false, nil
+	default:
+	}
+	ctx, leave := e.newCancelGroup(ctx, group)
+	defer leave()
+	_, err = e.store(ctx)
+	return err == nil, err
 }
 
 // take removes the next group from the queue and returns it.
@@ -256,7 +276,7 @@ func (e *Engine) Opened() <-chan struct{} { return e.opened }
 // AtWork reports whether the store is being opened or a transaction of this engine is running. Waiting for the lock
 // of another process does not count.
 func (e *Engine) AtWork() bool {
-	return e.beingOpened.Load() || e.committing.Load() || e.views.Load() > 0
+	return e.work.Load() > 0
 }
 
 // Head returns the end of the log at the time when the store was opened. It is valid once Opened is closed.
@@ -281,8 +301,8 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	case busy != before:
 		return nil, busy
 	}
-	e.beingOpened.Store(true)
-	defer e.beingOpened.Store(false)
+	e.work.Add(1)
+	defer e.work.Add(-1)
 	st, err := e.o.Open(ctx)
 	if err != nil {
 		if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Busy {
@@ -310,8 +330,8 @@ func (e *Engine) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		return err
 	}
 	return st.View(ctx, func(tx store.Tx) error {
-		e.views.Add(1)
-		defer e.views.Add(-1)
+		e.work.Add(1)
+		defer e.work.Add(-1)
 		return fn(tx)
 	})
 }

@@ -139,11 +139,13 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 	if err != nil {
 		return nil, nil, 0, err
 	}
+	working := int32(0)
+	defer func() { e.work.Add(-working) }()
 	var known, end store.Point
 	rewound := false
-	defer e.committing.Store(false)
 	err = update(st, ctx, func(stx store.Tx) error {
-		e.committing.Store(true)
+		e.work.Add(1 - working) // waiting for the lock of another process is no work
+		working = 1
 		var other bool
 		known, other, _ = e.checkLogEpoch(stx, e.knownEnd()) // damage is reported to the callers that read it
 		rewound = rewound || other

@@ -5,78 +5,20 @@ import (
 	"errors"
 	"time"
 
-	"waybill/core"
 	"waybill/core/task"
+	"waybill/engine/lease"
 	"waybill/store"
 )
 
-// The engine checks for expired leases every second. A suspended machine or a clock jump leaves a gap in these checks.
-// After it, a dead worker looks like one that could not report. Package core decides the next state; leaseWatch
-// records the gaps.
-
-const (
-	// lookEvery is the interval of the lease checks while any lease exists.
-	lookEvery = time.Second
-	// slack is the tolerated delay of a check, and the tolerated clock jump. A value that is too small only delays
-	// the end of a dead worker's lease.
-	slack = 500 * time.Millisecond
-	// retryReadOnly is the delay after an error of a store that accepts no writes.
-	retryReadOnly = time.Minute
-)
-
-// A leaseWatch records since when leases were checked without a gap.
-type leaseWatch struct {
-	looking      bool         // leases are checked every lookEvery
-	last         time.Time    // the last check by the monotonic clock; zero before the first
-	wall         time.Time    // the last check by the wall clock
-	watchedSince core.Instant // the start of the checks without a gap
-	clockSetBack bool         // the clock was set back since leases were corrected
-}
-
-// observe records a check at a moment of the monotonic and the wall clock.
-func (w *leaseWatch) observe(now, on time.Time) {
-	on = on.Round(0) // without a reading of the monotonic clock
-	moment := core.Instant(on.UnixMicro())
-	elapsed, wall := now.Sub(w.last), on.Sub(w.wall)
-	stopped := !w.looking || elapsed > lookEvery+slack // no check was due, or this process did not run
-	jumped := wall-elapsed > slack                     // the machine slept, or its clock was set forward
-	if stopped || jumped {
-		w.watchedSince = moment
-	}
-	w.watchedSince = min(w.watchedSince, moment) // watchedSince is never in the future
-	w.clockSetBack = w.clockSetBack || !w.last.IsZero() && elapsed-wall > slack
-	w.last, w.wall = now, on
-}
-
-// noteLook records a check and returns the start of the checks without a gap, and whether leases must be corrected.
-func (e *Engine) noteLook() (calm core.Instant, back bool) {
-	on := e.o.Now()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.watch.observe(time.Now(), on)
-	return e.watch.watchedSince, e.watch.clockSetBack
-}
-
-// setLooking records whether leases are checked every second from now on.
-func (e *Engine) setLooking(going bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.watch.looking = going
-}
+// retryReadOnly is the delay of a lease check after an error of a store that accepts no writes.
+const retryReadOnly = time.Minute
 
 // beginLooking starts the lease checks. It is called before the claim is answered, so that the first check sees no
 // gap.
 func (e *Engine) beginLooking() {
-	e.setLooking(true)
+	e.watch.SetGoing(true)
 	e.attend()
 	signal(e.leased)
-}
-
-// leasesCorrected records that the leases fit the wall clock again.
-func (e *Engine) leasesCorrected() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.watch.clockSetBack = false
 }
 
 // watchLeases ends expired leases, from attend until ctx ends. Without leases it sleeps until the store is opened, a task is
@@ -135,16 +77,16 @@ func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err erro
 	if err != nil {
 		return e.interrupted(err), err
 	}
-	_, back := e.noteLook()
-	e.setLooking(leased)
+	_, back := e.watch.Check(e.o.Now())
+	e.watch.SetGoing(leased)
 	if !leased {
-		e.leasesCorrected()
+		e.watch.Corrected()
 		return 0, nil
 	}
 	left := time.Duration(first.ExpiresAt-e.Now()) * time.Microsecond
 	back = back || left > time.Duration(first.Length)*time.Microsecond
 	if !back && left > 0 {
-		return min(left, lookEvery), nil
+		return min(left, lease.Every), nil
 	}
 	moved, err := e.endLeases(ctx, back)
 	if err != nil {
@@ -153,17 +95,17 @@ func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err erro
 	if moved > 0 {
 		signal(e.leased) // more of them may be due already
 	}
-	return lookEvery, nil
+	return lease.Every, nil
 }
 
 // interrupted records a gap in the checks and returns the delay of the next one.
 func (e *Engine) interrupted(err error) time.Duration {
-	e.setLooking(false)
+	e.watch.SetGoing(false)
 	fault, ok := errors.AsType[*store.Error](err)
 	if ok && (fault.Kind == store.ReadOnly || fault.Kind == store.NewerSchema) {
 		return retryReadOnly
 	}
-	return lookEvery
+	return lease.Every
 }
 
 // firstLease returns the lease that ends first, if any exists.
@@ -190,7 +132,7 @@ func (e *Engine) endLeases(ctx context.Context, back bool) (moved int, err error
 		return 0, err
 	}
 	if back {
-		e.leasesCorrected()
+		e.watch.Corrected()
 	}
 	return result.(int), nil
 }

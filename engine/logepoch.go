@@ -65,7 +65,7 @@ func (e *Engine) forgetRuns() {
 	clear(e.passes)
 	e.counts = tallies{} // a new map, because storeCounts still uses the old one
 	e.prompts.clear()
-	e.watch.looking, e.watch.watchedSince = false, e.Now()
+	e.watch.Restart(e.Now())
 }
 
 // forgetPlans clears the recorded states of all plans and has the plans read again.

@@ -25,7 +25,7 @@ func play(part string) int {
 		"hold":   holdUpdate,
 		"race":   race,
 	}
-	o := sqlite.Options{Path: os.Getenv("STORE")}
+	o := sqlite.Options{Path: os.Getenv("STORE"), Brief: os.Getenv("BRIEF") != ""}
 	if part == "restore" { // puts the copy in the place of the store
 		if _, err := sqlite.RestoreCopy(context.Background(), o, os.Getenv("COPY")); err != nil {
 			say(describe(err))

@@ -127,21 +127,24 @@ func (p *place) fillLog() error {
 	return errors.Join(ensureBlocks(f, p.logSpace()), f.Close())
 }
 
-// logFrames returns the number of frames in the write-ahead log, which its index has behind 16 bytes, in the byte order of
-// the machine. Source: https://www.sqlite.org/walformat.html.
-func (s *Store) logFrames() (uint32, error) {
-	path := s.place.parts()[2]
+// shortLog is the length, in frames of one page, of the longest write-ahead log that a brief process leaves behind.
+const shortLog = 64
+
+// hasShortLog reports whether a write-ahead log is so short. Its index has the number of frames behind 16 bytes, in the
+// byte order of the machine. Source: https://www.sqlite.org/walformat.html.
+func (p *place) hasShortLog(shared *sharedFile) bool {
+	path := p.parts()[2]
 	info, err := os.Lstat(path)
-	if err != nil {
-		return 0, err
+	if err != nil || p.volume.remote {
+		return false
 	}
-	f, err := s.w.sharedFile.keep(path, info, os.O_RDONLY)
+	f, err := shared.keep(path, info, os.O_RDONLY)
 	if err != nil {
-		return 0, err
+		return false
 	}
 	var frames [4]byte
 	_, err = f.ReadAt(frames[:], 16)
-	return binary.NativeEndian.Uint32(frames[:]), err
+	return err == nil && binary.NativeEndian.Uint32(frames[:]) <= shortLog
 }
 
 // fillIndex allocates the blocks of the index of the write-ahead log. SQLite writes a byte in each of its pages, so that a file

@@ -261,24 +261,12 @@ func (s *Store) Close() error {
 	return s.closeAll()
 }
 
-// briefLog is the length, in frames of one page, of the longest write-ahead log that a brief process leaves behind.
-const briefLog = 64
-
-// leavesLog reports whether the writing connection of a brief store stays open until the process ends. The turn is held.
-func (s *Store) leavesLog() bool {
-	if !s.o.Brief || s.place.volume.remote {
-		return false
-	}
-	frames, err := s.logFrames()
-	return err == nil && frames <= briefLog
-}
-
 // closeAll closes the connections. The turn is held.
 func (s *Store) closeAll() error {
 	s.presence.withdraw()
 	s.lockReader.close()
 	errs := []error{s.readers.close()}
-	if s.w != nil && !s.leavesLog() {
+	if s.w != nil && !(s.o.Brief && s.place.hasShortLog(s.w.sharedFile)) { // otherwise the end of the process closes it
 		errs = append(errs, s.w.close())
 	}
 	s.w = nil
