@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"waybill/internal/lazyregexp"
 )
@@ -15,11 +16,8 @@ import (
 const limited = " LIMIT ?+0"
 
 var (
-	sameWorkspace = lazyregexp.New(` AND \w+\.workspace = \w+\.workspace`)
-	leadingTerm   = lazyregexp.New(`\b(\w+\.)?workspace = :w AND\s+`)
-	onlyTerm      = lazyregexp.New(` WHERE (\w+\.)?workspace = :w`)
-	indexHint     = lazyregexp.New(` INDEXED BY \w+`)
-	aloneValues   = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
+	indexHint   = lazyregexp.New(` INDEXED BY \w+`)
+	aloneValues = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
 	// PostgreSQL looks these columns up by SHA-256, because its indexes do not hold long texts.
 	lookedUp       = lazyregexp.New(`\b(tasks\.run_id|tasks\.parent|key|subject|ack_event|trigger_event|plan|item_id) = \?`)
 	sharedSpelling = strings.NewReplacer("?+0", "?", "CROSS JOIN", "JOIN", "(workspace, key)", "(workspace, sha256(key))", ":w", "$1")
@@ -27,9 +25,32 @@ var (
 
 // Alone returns a statement for the tables of an SQLite database, which has one workspace and no column for it.
 func Alone(text string) string {
-	text = sameWorkspace().ReplaceAllString(text, "")
-	text = leadingTerm().ReplaceAllString(text, "")
-	return aloneValues.Replace(onlyTerm().ReplaceAllString(text, ""))
+	const column = "workspace = "
+	var b strings.Builder
+	for {
+		name := strings.Index(text, column)
+		if name < 0 {
+			break
+		}
+		before, after := text[:name], text[name+len(column):]
+		before = strings.TrimRightFunc(before, isNameOrDot)
+		switch rest, own := strings.CutPrefix(after, ":w"); {
+		case !own: // a join: AND one.workspace = other.workspace
+			before = strings.TrimSuffix(before, " AND ")
+			after = strings.TrimLeftFunc(after, isNameOrDot)
+		case strings.HasPrefix(rest, " AND"):
+			after = strings.TrimLeft(rest[len(" AND"):], " \t\n")
+		default: // the only term
+			before, after = strings.TrimSuffix(before, " WHERE "), rest
+		}
+		b.WriteString(before)
+		text = after
+	}
+	return aloneValues.Replace(b.String() + text)
+}
+
+func isNameOrDot(r rune) bool {
+	return r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // Shared returns a statement for the tables of a PostgreSQL database. Its first argument is the number of the workspace,
