@@ -27,8 +27,8 @@ const corpusFolder = "WAYBILL_PLAN_CORPUS"
 
 // corpusFloors are the least shares, in thousandths, that a reading of each half of the corpus must reach.
 var corpusFloors = map[string]map[string]int{
-	"dev":      {"recall": 940, "precision": 940, "id": 970, "status": 995, "parent": 995, "after": 700},
-	"held-out": {"recall": 970, "precision": 990, "id": 990, "status": 990, "parent": 995, "after": 995},
+	"dev":      {"recall": 940, "precision": 940, "id": 970, "status": 985, "parent": 995, "after": 700},
+	"held-out": {"recall": 960, "precision": 980, "id": 990, "status": 990, "parent": 995, "after": 995},
 }
 
 // TestPlansOfOthersAreReadAsAPersonReadsThem compares the reading of real plan files with what a person found in them
