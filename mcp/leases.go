@@ -23,7 +23,7 @@ const (
 // is silent: some hosts leave a daemon behind that keeps the connection when their user has quit.
 type leaseRenewer struct {
 	caller  *caller
-	changed func()        // called after held has changed
+	changed func()        // called when held has changed
 	added   chan struct{} // of size 1: a lease was added
 
 	mu      sync.Mutex // guards the fields below
@@ -41,10 +41,13 @@ type lease struct {
 	delivered     bool      // the host has the token
 }
 
-// A heldLease is what the next process needs to renew a lease.
+// A heldLease is what the next process needs to renew a lease. The clock of the lease goes on: an agent that has gone must
+// not keep a task because processes die.
 type heldLease struct {
-	TaskID string `json:"task_id"`
-	Token  string `json:"token"`
+	TaskID  string    `json:"task_id"`
+	Token   string    `json:"token"`
+	IdleAt  time.Time `json:"idle_at"`
+	HeardAt time.Time `json:"heard_at"` // of the host, when the process wrote this
 }
 
 func newLeaseRenewer(c *caller, changed func()) *leaseRenewer {
@@ -53,7 +56,8 @@ func newLeaseRenewer(c *caller, changed func()) *leaseRenewer {
 
 // add starts the renewals of a lease.
 func (r *leaseRenewer) add(taskID, token string) {
-	r.renewFrom(taskID, token, time.Now().Add(renewEvery), false)
+	now := time.Now()
+	r.keep(lease{taskID: taskID, token: token, due: now.Add(renewEvery), idleAt: now.Add(maxIdleTime)}, now)
 }
 
 // markDelivered records that the host has the token of a lease.
@@ -71,12 +75,16 @@ func (r *leaseRenewer) markDelivered(taskID, token string) {
 }
 
 // inherit continues the renewals of a lease at once, because nothing has renewed it since the last process died.
-func (r *leaseRenewer) inherit(taskID, token string) { r.renewFrom(taskID, token, time.Now(), true) }
+func (r *leaseRenewer) inherit(l heldLease) {
+	r.keep(lease{taskID: l.TaskID, token: l.Token, due: time.Now(), idleAt: l.IdleAt, delivered: true}, l.HeardAt)
+}
 
-func (r *leaseRenewer) renewFrom(taskID, token string, due time.Time, delivered bool) {
+func (r *leaseRenewer) keep(l lease, heardAt time.Time) {
 	r.mu.Lock()
-	r.heardAt = time.Now()
-	r.leases[taskID] = &lease{taskID: taskID, token: token, due: due, idleAt: time.Now().Add(maxIdleTime), delivered: delivered}
+	if heardAt.After(r.heardAt) {
+		r.heardAt = heardAt
+	}
+	r.leases[l.taskID] = &l
 	r.mu.Unlock()
 	select {
 	case r.added <- struct{}{}:
@@ -123,10 +131,13 @@ func (r *leaseRenewer) drop(taskID, token string) {
 func (r *leaseRenewer) held() []heldLease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.open > 0 {
+		r.heardAt = time.Now() // the host waits for an answer
+	}
 	all := []heldLease{}
 	for _, id := range slices.Sorted(maps.Keys(r.leases)) {
 		if l := r.leases[id]; l.delivered {
-			all = append(all, heldLease{id, l.token})
+			all = append(all, heldLease{TaskID: id, Token: l.token, IdleAt: l.idleAt, HeardAt: r.heardAt})
 		}
 	}
 	return all
@@ -144,11 +155,11 @@ func (r *leaseRenewer) run(ctx context.Context) {
 		case <-r.added:
 		case <-timer.C:
 			due, dropped := r.due()
-			if dropped {
-				r.changed()
-			}
 			for _, l := range due {
 				r.renew(ctx, l)
+			}
+			if dropped || len(due) > 0 {
+				r.changed() // with every renewal, so that the next process knows when the host was last heard
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -208,8 +209,8 @@ func TestLeaseOfAnUndeliveredClaimIsNotRenewed(t *testing.T) {
 	})
 }
 
-// supervised serves a host with a supervisor that has claimed a task, and returns the lines that the supervisor gets.
-func supervised() (*pipe, *bufio.Reader) {
+// supervised serves a host with a supervisor, and returns the lines that the supervisor gets. The host sends the line.
+func supervised(line string) (*pipe, *bufio.Reader) {
 	table := api.NewTable([]api.Entry{{
 		Method: schema.Method{Name: "claim_task", Kind: schema.Change},
 		Start: func(_ context.Context, _ []byte, done func(api.Answer)) {
@@ -222,15 +223,19 @@ func supervised() (*pipe, *bufio.Reader) {
 		},
 	}})
 	p := servePipe(table, func(o *mcp.Options) { o.Supervised = true })
-	p.send(inModern("1", "tools/call", tool("claim_task", "")))
+	p.send(line)
 	return p, bufio.NewReader(p.out)
+}
+
+func claimed() (*pipe, *bufio.Reader) {
+	return supervised(inModern("1", "tools/call", tool("claim_task", "")))
 }
 
 // The process died between the two lines, the host was told that the outcome is unknown, and the next process renewed a
 // lease whose token nobody had.
 func TestLeaseIsHandedOverAfterTheAnswerWithItsToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, lines := supervised()
+		p, lines := claimed()
 		for _, want := range []string{`"id":1,"result"`, supervise.StateMethod} {
 			line, err := lines.ReadString('\n')
 			require.NoError(t, err)
@@ -245,17 +250,42 @@ func TestLeaseIsHandedOverAfterTheAnswerWithItsToken(t *testing.T) {
 // The next process would renew it again.
 func TestLeaseThatASilentHostHasLostIsNotHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, lines := supervised()
-		for range 2 {
-			_, err := lines.ReadString('\n')
+		p, lines := claimed()
+		since := time.Now()
+		for line := ""; !strings.Contains(line, `"leases":[]`); {
+			var err error
+			line, err = lines.ReadString('\n') // time passes
 			require.NoError(t, err)
 		}
-		claimed := time.Now()
-		line, err := lines.ReadString('\n') // time passes
-		require.NoError(t, err)
-		require.Contains(t, line, `"leases":[]`)
-		require.GreaterOrEqual(t, time.Since(claimed), 15*time.Minute)
+		require.GreaterOrEqual(t, time.Since(since), 15*time.Minute)
 		require.NoError(t, p.in.Close())
 		require.Zero(t, <-p.exit)
+	})
+}
+
+// A process that died every few minutes kept the lease of a silent host alive for ever: each next one counted from its start.
+func TestDeathOfTheProcessDoesNotProlongALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		since := time.Now()
+		p, lines := claimed()
+		for processes := 1; ; processes++ {
+			line, left := "", time.Now().Add(4*time.Minute)
+			for time.Now().Before(left) && !strings.Contains(line, `"leases":[]`) {
+				var err error
+				line, err = lines.ReadString('\n') // time passes
+				require.NoError(t, err)
+			}
+			require.NoError(t, p.in.Close())
+			go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the server
+			require.Zero(t, <-p.exit)
+			if strings.Contains(line, `"leases":[]`) {
+				require.Greater(t, processes, 3)
+				break
+			}
+			var state struct{ Params json.RawMessage }
+			require.NoError(t, json.Unmarshal([]byte(line), &state))
+			p, lines = supervised(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"deaths":%d,"left":%s}}`, supervise.StateMethod, processes, state.Params))
+		}
+		require.InDelta(t, 15*time.Minute, time.Since(since), float64(time.Minute))
 	})
 }

@@ -142,7 +142,7 @@ func (s *server) takeOver(params []byte) (deaths int) {
 		s.o.Logger.Error("the state of the last process cannot be read", "cause", err)
 	}
 	for _, l := range left.Leases {
-		s.leases.inherit(l.TaskID, l.Token)
+		s.leases.inherit(l)
 	}
 	return of.Deaths
 }
