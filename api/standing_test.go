@@ -78,7 +78,7 @@ func TestAnAcknowledgementBeforeThePassSavesTheSend(t *testing.T) {
 	require.Zero(t, h.sent("s"))
 	h.hears("s", edited)
 	h.call("acknowledge", `{"instruction_id": %q}`, id).has("armed", "instruction.state")
-	h.call("acknowledge", `{"instruction_id": %q}`, id).has(true, "already")
+	h.call("acknowledge", `{"instruction_id": %q}`, id).has(false, "already") // nothing waits for it
 	require.Zero(t, h.sent("s"))
 }
 

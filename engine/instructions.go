@@ -142,7 +142,7 @@ func (tx *Tx) admitInstruction() error {
 }
 
 // Acknowledge confirms an instruction. already reports whether it was acknowledged before, and before whether it had
-// not been sent yet.
+// not been sent yet. A standing instruction that waits for its trigger is neither: nothing of it can be confirmed.
 func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, before bool, err error) {
 	in, err = found("instruction", id, tx.Instruction)
 	if err != nil {
@@ -150,7 +150,7 @@ func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, befor
 	}
 	before = in.State() == instruction.StateQueued
 	next, moved, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByCall})
-	return next, !moved && err == nil, before, err
+	return next, !moved && err == nil && next.State() != instruction.StateArmed, before, err
 }
 
 // An Acknowledged is an instruction that an event acknowledged, and what the operators of its rule matched.
