@@ -24,8 +24,6 @@ type Setup struct {
 	Plugin string // the text of the plugin for OpenCode
 	Remove bool
 	Force  bool // replace or remove what is not waybill's
-	// Copilot says that Copilot CLI is used too. Visual Studio Code reads its hooks, so that both share them.
-	Copilot bool
 }
 
 // hooksFlag tells waybill mcp that the host has waybill's hooks.
@@ -156,8 +154,8 @@ func Globals(args []string) (flags []string) {
 // hook returns the hook of a host as it is when it is new.
 func (s *Setup) hook(h Host) Hook {
 	name := h.Name
-	if name == "vscode" && s.Copilot {
-		name = "copilot"
+	if name == "vscode" {
+		name = "copilot" // both read the same file
 	}
 	hook := Hook{Command: s.Entry.Command, Args: append([]string{"hook", name}, s.flags(h)...), Keep: s.keep()}
 	if h.hooks.desktop {

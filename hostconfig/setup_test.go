@@ -96,7 +96,6 @@ func allNames() (names []string) {
 // a folder by which a host would seem to be there.
 func TestSetupLeavesNothingBehind(t *testing.T) {
 	s := newSetup(t, map[string]string{"XDG_STATE_HOME": "/srv/state"})
-	s.Copilot = true
 	require.Empty(t, apply(t, s, allNames()...))
 	written := content(t, s.Home)
 	require.Len(t, written, 21, "skills: 7, servers: 9, hooks: 4 in files of their own, a plugin")
@@ -427,7 +426,6 @@ func TestSetupInterruptedBetweenTwoFilesIsCompletedByTheNext(t *testing.T) {
 // Copilot CLI and Visual Studio Code read the same hooks and the same skill. They stay while one of them needs them.
 func TestSharedFilesStayUntilTheLastHostGoes(t *testing.T) {
 	s := newSetup(t, nil)
-	s.Copilot = true
 	require.Empty(t, apply(t, s, "copilot", "vscode"))
 	shared := filepath.Join(s.Home, ".copilot", "hooks", "waybill.json")
 	require.Contains(t, read(t, shared), "hook copilot")
@@ -624,8 +622,8 @@ func TestWindowsHooksAreWrittenForTheShellOfTheHost(t *testing.T) {
 			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook copilot`,
 		},
 		"vscode": {
-			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook vscode --store 'D:\it''s ours\work.db'`,
-			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook vscode`,
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook copilot --store 'D:\it''s ours\work.db'`,
+			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Tools\waybill.exe' hook copilot`,
 		},
 		"cursor": {
 			`$env:XDG_STATE_HOME='D:\my state'; & 'C:\Users\it''s me\waybill.exe' hook cursor --store 'D:\it''s ours\work.db'`,

@@ -136,7 +136,7 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 	switch {
 	case r.in.Agent != "" || !r.in.Context:
 		return a, nil
-	case r.host.PromptTakesContext():
+	case r.in.PromptTakesContext:
 		a.Context, err = r.anchor(ctx)
 		return a, err
 	}

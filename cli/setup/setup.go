@@ -114,10 +114,6 @@ func (a commands) setup(ctx context.Context, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	s.Copilot = slices.ContainsFunc(hosts, func(h hostconfig.Host) bool { return h.Name == "copilot" })
-	if copilot, ok := hostconfig.Named("copilot"); ok {
-		s.Copilot = s.Copilot || s.Has(copilot)
-	}
 	r, err := a.drafts(s, hosts)
 	if err != nil {
 		return err

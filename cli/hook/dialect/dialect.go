@@ -52,6 +52,9 @@ type Host struct {
 	Questions []string
 
 	fields fields
+	// editor is the field that tells the prompts and tool calls of Visual Studio Code, which takes a text with a prompt, from those
+	// of the host.
+	editor string
 	// failed returns the error in the output of a tool, or nil. It is nil for a host with an event of its own for failed calls.
 	failed func(tool string, output any) any
 	write  func(ev Event, a Answer) any
@@ -102,7 +105,7 @@ func (h Host) Event(name string) (Event, bool) {
 	return h.Events[i], true
 }
 
-// PromptTakesContext reports whether the model sees a text that a hook returns before a prompt.
-func (h Host) PromptTakesContext() bool {
+// promptTakesContext reports whether the model sees a text that a hook returns before a prompt.
+func (h Host) promptTakesContext() bool {
 	return slices.ContainsFunc(h.Events, func(ev Event) bool { return ev.Kind == Prompt && ev.Context })
 }

@@ -1,5 +1,7 @@
 package dialect
 
+import "slices"
+
 // claudeCode is the dialect that most hosts took over.
 // Source: Claude Code documentation, "Hooks reference".
 func claudeCode() Host {
@@ -68,18 +70,22 @@ func qwen() Host {
 	return h
 }
 
-// copilot drops the output of a hook before a prompt, so instructions reach its model after the next tool call. Only its
-// events in PascalCase name themselves, with the fields of Visual Studio Code.
-// Source: github/docs, content/copilot/reference/hooks-reference.md.
+// copilot is Copilot CLI and Visual Studio Code, which read the same file of hooks, so that one answer must serve both. Copilot CLI
+// drops the output of a hook before a prompt, so instructions reach its model after the next tool call. Visual Studio Code shows
+// a text of a tool's hook only a request later, so its instructions come with the prompt. Only the events of Copilot CLI in
+// PascalCase name themselves, with the fields of Visual Studio Code, which ignores matchers and has no event for a failed call.
+// Sources: github/docs, content/copilot/reference/hooks-reference.md; microsoft/vscode-docs, docs/copilot/customization/hooks.md.
 func copilot() Host {
 	h := claudeCode()
 	h.Name, h.Version = "copilot", "1.0.102"
-	h.Questions = []string{"AskUserQuestion", "ask_user"}
+	h.Questions = []string{"AskUserQuestion", "ask_user", "vscode_askQuestions", "askQuestions"}
 	h.Events[1].Context = false
 	h.Events[2].Matcher = "AskUserQuestion"
 	h.Events[4].Context = false
+	h.fields.event = []string{"hook_event_name", "hookEventName"}
+	h.fields.session = []string{"session_id", "sessionId"}
 	h.fields.output = []string{"tool_result", "tool_response"}
-	h.write = copilotAnswer
+	h.failed, h.write, h.editor = memberError, copilotAnswer, "transcript_path"
 	return h
 }
 
@@ -110,18 +116,10 @@ func cursor() Host {
 	}
 }
 
-// vsCode has written names of fields in two ways, takes no text before a prompt, ignores matchers, and has no event for a
-// failed call.
-// Source: microsoft/vscode-docs, docs/copilot/customization/hooks.md.
 func vsCode() Host {
-	h := codex()
+	h := copilot()
 	h.Name, h.Version = "vscode", "1.139.1"
-	h.Questions = []string{"vscode_askQuestions", "askQuestions", "AskUserQuestion"}
-	h.Events[1].Context = false
-	h.Events[2].Matcher = ""
-	h.fields.event = []string{"hook_event_name", "hookEventName"}
-	h.fields.session = []string{"session_id", "sessionId"}
-	h.write = vsCodeAnswer
+	h.Events = slices.Delete(h.Events, 4, 5)
 	return h
 }
 

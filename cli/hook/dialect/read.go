@@ -42,6 +42,9 @@ type Input struct {
 	// Held counts the earlier holds of this stop, or is -1 if the host does not say.
 	Held int
 
+	// PromptTakesContext reports whether the model sees a text that a hook returns before a prompt.
+	PromptTakesContext bool
+
 	Tool     string
 	Use      string         // the id of the tool call; "" if the host has none
 	Question string         // of the agent to the person, on one line
@@ -93,7 +96,10 @@ func (h Host) Read(text []byte) (in Input, err error) {
 	if !ok {
 		return in, fmt.Errorf("%s of %s is %w", safetext.Quote(name, 80), h.Name, ErrUnknownEvent)
 	}
-	in = Input{Event: row, Source: str(event["source"]), Held: -1}
+	in = Input{Event: row, Source: str(event["source"]), Held: -1, PromptTakesContext: h.promptTakesContext() || str(event[h.editor]) != ""}
+	if in.Kind == Prompt {
+		in.Context = in.PromptTakesContext
+	}
 	if in.Session, err = sessionID(event, h.fields.session); err != nil {
 		return in, err
 	}

@@ -38,6 +38,7 @@ func (h Host) Write(ev Event, a Answer) ([]byte, error) {
 // An answer in the dialect of Claude Code.
 type answer struct {
 	SystemMessage string    `json:"systemMessage,omitempty"`
+	Context       string    `json:"additionalContext,omitempty"` // of Copilot CLI alone
 	Decision      string    `json:"decision,omitempty"`
 	Reason        string    `json:"reason,omitempty"`
 	Specific      *specific `json:"hookSpecificOutput,omitempty"`
@@ -75,29 +76,15 @@ func geminiAnswer(ev Event, a Answer) any {
 	return out
 }
 
-// vsCodeAnswer says a hold in both places in which versions of Visual Studio Code look for it.
-func vsCodeAnswer(ev Event, a Answer) any {
+// copilotAnswer says everything twice: Copilot CLI looks for it at the top, Visual Studio Code in hookSpecificOutput.
+func copilotAnswer(ev Event, a Answer) any {
 	out, ok := usualAnswer(ev, a).(answer)
 	if !ok {
 		return nil
 	}
-	if a.Hold != "" && ev.Kind == Stop {
-		out.Specific = &specific{Event: ev.Name, Decision: out.Decision, Reason: out.Reason}
-	}
-	return out
-}
-
-func copilotAnswer(_ Event, a Answer) any {
-	if a.Context == "" && a.Hold == "" {
-		return nil // Copilot CLI shows a person nothing of a hook
-	}
-	out := struct {
-		Context  string `json:"additionalContext,omitempty"`
-		Decision string `json:"decision,omitempty"`
-		Reason   string `json:"reason,omitempty"`
-	}{Context: a.Context, Reason: a.Hold}
+	out.Context = a.Context
 	if a.Hold != "" {
-		out.Decision = "block"
+		out.Specific = &specific{Event: ev.Name, Decision: out.Decision, Reason: out.Reason}
 	}
 	return out
 }
