@@ -106,9 +106,11 @@ node: ## bring what the tests with Node need, and check the types of what is wri
 	else for folder in $(NODE); do (cd $$folder && npm ci --silent --ignore-scripts && npm run --silent --if-present build && npm run --silent --if-present check) \
 	  || { echo "$$folder: npm found fault"; exit 1; }; done; fi
 
+# The Node of code-server stays at the version that code-server asks for in its own package.json.
 hosts: ## move the coding agents that the tests run to their latest versions
 	cd test/e2e/hosts/testdata/npm && npm install --ignore-scripts --save-exact $$(node -p 'Object.keys(require("./package.json").devDependencies).map(name => name + "@latest").join(" ")')
-	cd test/e2e/hosts/testdata/npm && npm install --ignore-scripts --save-exact --save-optional $$(node -p 'Object.keys(require("./package.json").optionalDependencies).map(name => name + "@latest").join(" ")')
+	cd test/e2e/hosts/testdata/npm && npm install --ignore-scripts --save-exact --save-optional $$(node -p 'Object.keys(require("./package.json").optionalDependencies).filter(name => !name.startsWith("node-")).map(name => name + "@latest").join(" ")')
+	cd test/e2e/hosts/testdata/npm && npm run build
 
 # The story they show is the same each time; the letters are those of the machine's fonts.
 screenshots: ## take the pictures of the page in docs/img anew, with Chromium

@@ -47,6 +47,13 @@ func TestHosts(t *testing.T) {
 	seen := map[string]cells{}
 	tests := map[string]func(*testing.T, host) cells{"call": callsATool, "hold": isHeld, "kill": isKilled, "package": isInstalled, "work": worksThroughAPlan}
 	t.Run("all", func(t *testing.T) { // ends when its parallel tests have ended
+		t.Run(vsCode.name, func(t *testing.T) {
+			t.Parallel()
+			saw := runsInEditor(t)
+			mu.Lock()
+			defer mu.Unlock()
+			seen[vsCode.name] = saw
+		})
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
 			for _, h := range hosts {
 				t.Run(name+"/"+h.name, func(t *testing.T) {
@@ -63,7 +70,7 @@ func TestHosts(t *testing.T) {
 		}
 	})
 	table := "| host | " + strings.Join(columns, " | ") + " |\n|" + strings.Repeat("---|", len(columns)+1) + "\n"
-	for _, h := range hosts {
+	for _, h := range append(slices.Clone(hosts), vsCode) {
 		table += "| " + h.title + " " + h.version(t)
 		for _, column := range columns {
 			if seen[h.name][column] == "" {
@@ -80,7 +87,7 @@ func TestHosts(t *testing.T) {
 func TestTableIsOfThePinnedHosts(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/hosts.md")
 	require.NoError(t, err)
-	for _, h := range hosts {
+	for _, h := range append(slices.Clone(hosts), vsCode) {
 		require.Contains(t, string(page), "\n| "+h.title+" "+h.version(t)+" | ", "run the tests of this package with -update")
 	}
 }
