@@ -94,9 +94,14 @@ trust_level = "trusted"
 		name: "opencode", title: "OpenCode", pkg: "opencode-linux-x64",
 		files: "opencode-linux-*/bin/opencode",
 		env: func(*fakemodel.Model) []string {
-			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "npm_config_offline=true"}
+			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1"}
 		},
 		configure: func(p *place) {
+			// At each start, OpenCode installs the types of plugins from npm unless a lock file says that they are there.
+			p.write("home/.config/opencode/node_modules/.waybill-test", "")
+			p.writeJSON("home/.config/opencode/package-lock.json", map[string]any{
+				"packages": map[string]any{"": map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": "*"}}},
+			})
 			p.writeJSON("home/.config/opencode/opencode.json", map[string]any{
 				"autoupdate": false, "model": "scripted/scripted", "permission": "allow",
 				"provider": map[string]any{"scripted": map[string]any{
