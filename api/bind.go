@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -90,7 +91,7 @@ func (w *prepared[R]) submit(ctx context.Context, done func(Answer)) {
 			return
 		}
 		switch r := result.(type) {
-		case engine.Replay:
+		case commit.Replay:
 			done(Answer{Result: jsontext.Value(r.JSON)})
 		default:
 			done(Answer{Result: r, Undelivered: w.undelivered})

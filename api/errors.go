@@ -7,6 +7,7 @@ import (
 
 	"waybill/core"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/engine/workspace"
 	"waybill/internal/safetext"
 	"waybill/ledger"
@@ -36,11 +37,11 @@ func faultOf(err error) (fault *schema.Error, cause error) {
 		return schema.NewError(schema.NoWorkspace, lost.Error()), nil
 	}
 	switch {
-	case errors.Is(err, engine.ErrOverloaded):
+	case errors.Is(err, commit.ErrOverloaded):
 		fault := schema.NewError(schema.Overloaded, err.Error())
 		fault.Data.RetryAfterMS = retryAfterMS
 		return fault, nil
-	case errors.Is(err, engine.ErrStopped):
+	case errors.Is(err, commit.ErrStopped):
 		return schema.NewError(schema.ShuttingDown, "waybill is shutting down; nothing new is accepted"), nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return schema.NewError(schema.Cancelled, "the request was cancelled; nothing was applied"), nil
@@ -58,11 +59,10 @@ func Fault(err error) *schema.Error {
 }
 
 func internal(err error) (fault *schema.Error, cause error) {
-	if p, ok := errors.AsType[*engine.Panic](err); ok {
+	if p, ok := errors.AsType[*commit.Panic](err); ok {
 		err = fmt.Errorf("%w\n%s", err, p.Stack)
 	}
-	return schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").
-		Hint("look for the incident in the log of waybill"), err
+	return schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").Hint("look for the incident in the log of waybill"), err
 }
 
 func refused(r *core.Refusal) *schema.Error {

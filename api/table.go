@@ -3,13 +3,12 @@ package api
 import (
 	"context"
 
-	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/schema"
 )
 
-// ErrHurry is the cause to cancel a context with when the host leaves: no caller waits any more, but its changes are
-// still applied.
-var ErrHurry = engine.ErrHurry
+// ErrHurry is the cause to cancel a context with when the host leaves. Its changes are still applied.
+var ErrHurry = commit.ErrHurry
 
 // An Answer is the result or the error of a method, never both.
 type Answer struct {

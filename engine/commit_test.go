@@ -16,6 +16,7 @@ import (
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/store"
 	"waybill/test/teststore"
 )
@@ -164,7 +165,7 @@ func TestChangeThatBreaksTakesNothingWithItAndLeavesTheOthers(t *testing.T) {
 func TestPanicSaysWhereItWas(t *testing.T) {
 	e := start(t, newHookedStore(t))
 	_, err := e.Do(t.Context(), engine.Change{Apply: func(*engine.Tx) (any, error) { panic("a defect") }})
-	var p *engine.Panic
+	var p *commit.Panic
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, "a defect", p.Value)
 	require.Contains(t, p.Stack, "commit_test.go")
@@ -250,7 +251,7 @@ func TestTooManyWaitingChangesAreRefused(t *testing.T) {
 	for i := range dones {
 		dones[i] = submit(t.Context(), e, nothing)
 	}
-	require.ErrorIs(t, (<-submit(t.Context(), e, nothing)).err, engine.ErrOverloaded)
+	require.ErrorIs(t, (<-submit(t.Context(), e, nothing)).err, commit.ErrOverloaded)
 	release()
 	for _, done := range dones {
 		require.NoError(t, (<-done).err)
@@ -317,7 +318,7 @@ func waitingToOpen() (n int) {
 	text := make([]byte, 1<<20)
 	text = text[:runtime.Stack(text, true)]
 	for one := range strings.SplitSeq(string(text), "\n\n") {
-		if strings.Contains(one, "[sync.Mutex.Lock") && strings.Contains(one, "(*Engine).store(") {
+		if strings.Contains(one, "[sync.Mutex.Lock") && strings.Contains(one, "(*source).Store(") {
 			n++
 		}
 	}
@@ -406,7 +407,7 @@ func TestHurriedChangeIsApplied(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := submit(ctx, e, queue("s", "hurried"))
 	<-h.asked
-	cancel(engine.ErrHurry)
+	cancel(commit.ErrHurry)
 	h.free <- struct{}{}
 	require.NoError(t, (<-done).err)
 	require.Equal(t, []string{"hurried"}, contents(t, e))

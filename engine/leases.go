@@ -17,21 +17,21 @@ const retryReadOnly = time.Minute
 // gap.
 func (e *Engine) beginLooking() {
 	e.watch.SetGoing(true)
-	e.attend()
+	e.Attend()
 	signal(e.leased)
 }
 
-// watchLeases ends expired leases, from attend until ctx ends. Without leases it sleeps until the store is opened, a task is
+// watchLeases ends expired leases, from Attend until ctx ends. Without leases it sleeps until the store is opened, a task is
 // claimed, or another process commits.
 func (e *Engine) watchLeases(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-e.attended:
+	case <-e.Attended():
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	opened := e.opened
+	opened := e.Opened()
 	var logged string // the last logged error
 	for {
 		select {
@@ -69,7 +69,7 @@ func (e *Engine) logOnce(logged string, err error) string {
 // a gap, because workers could not report either.
 func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err error) {
 	select {
-	case <-e.opened:
+	case <-e.Opened():
 	default:
 		return 0, nil // no method used the store yet
 	}

@@ -9,6 +9,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/task"
+	"waybill/engine/commit"
 	"waybill/store"
 )
 
@@ -60,7 +61,7 @@ func (e *Engine) pruneLoop(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Reset(pruneInterval)
-		if err := e.prune(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ErrStopped) {
+		if err := e.prune(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, commit.ErrStopped) {
 			e.o.Logger.Warn("finished records could not be removed", "err", err)
 		}
 	}

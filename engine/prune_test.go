@@ -15,6 +15,7 @@ import (
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/store"
 	"waybill/test/slow"
 )
@@ -132,7 +133,7 @@ func TestClockJumpRemovesNoYoungRecords(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			require.Equal(t, []string{"task"}, h.left(), when)
-			require.Equal(t, engine.Replay{JSON: `"x"`}, do(t, h.e, keyed("k", "f", queue("s", "x"))), when)
+			require.Equal(t, commit.Replay{JSON: `"x"`}, do(t, h.e, keyed("k", "f", queue("s", "x"))), when)
 			oldest, _ := bounds(t, h.e)
 			require.EqualValues(t, 1, oldest, when)
 		}

@@ -9,6 +9,7 @@ import (
 	"waybill/core/audit"
 	"waybill/core/run"
 	"waybill/core/task"
+	"waybill/engine/commit"
 	"waybill/ledger"
 	"waybill/plan"
 	"waybill/store"
@@ -133,7 +134,7 @@ func (e *Engine) awaitStored(ctx context.Context, v RunView) (RunView, error) {
 			v.Run = o.run
 			return v, o.err
 		case <-unless:
-			if !errors.Is(context.Cause(ctx), ErrHurry) {
+			if !errors.Is(context.Cause(ctx), commit.ErrHurry) {
 				return v, context.Cause(ctx)
 			}
 			unless = nil // the write was submitted, so wait for it anyway
@@ -291,16 +292,10 @@ func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 
 // storeMoment identifies the contents of the store, if the store supports it.
 func (e *Engine) storeMoment() (store.Moment, bool) {
-	select {
-	case <-e.opened:
-	default:
-		return store.Moment{}, false
+	if m, ok := e.Open().(store.Moments); ok {
+		return m.Moment()
 	}
-	m, ok := e.st.(store.Moments)
-	if !ok {
-		return store.Moment{}, false
-	}
-	return m.Moment()
+	return store.Moment{}, false
 }
 
 // maxRuns bounds the cached runs.

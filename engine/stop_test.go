@@ -17,6 +17,7 @@ import (
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/plan"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -40,7 +41,7 @@ func TestWhatWasSubmittedIsCarriedOutOnTheWayOut(t *testing.T) {
 	for _, done := range dones {
 		require.NoError(t, (<-done).err)
 	}
-	require.ErrorIs(t, (<-submit(t.Context(), e, queue("s", "late"))).err, engine.ErrStopped)
+	require.ErrorIs(t, (<-submit(t.Context(), e, queue("s", "late"))).err, commit.ErrStopped)
 }
 
 func TestRunClosesTheStore(t *testing.T) {
@@ -59,7 +60,7 @@ func TestRunClosesTheStore(t *testing.T) {
 func TestStoreIsNotOpenedAfterTheStop(t *testing.T) {
 	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) { panic("it must not be opened") }})
 	runEngine(t, e)() // and stop
-	require.ErrorIs(t, e.View(t.Context(), func(store.Tx) error { return nil }), engine.ErrStopped)
+	require.ErrorIs(t, e.View(t.Context(), func(store.Tx) error { return nil }), commit.ErrStopped)
 }
 
 func TestStoreThatDoesNotOpenIsTriedAgain(t *testing.T) {
@@ -233,7 +234,7 @@ func TestStartAndStopUnderLoad(t *testing.T) {
 			all.Go(func() {
 				for {
 					if _, err := e.Do(t.Context(), next("nobody", 0)); err != nil {
-						if !errors.Is(err, engine.ErrStopped) {
+						if !errors.Is(err, commit.ErrStopped) {
 							t.Error(err)
 						}
 						return

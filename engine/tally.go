@@ -9,6 +9,7 @@ import (
 
 	"waybill/core/run"
 	"waybill/core/verdict"
+	"waybill/engine/commit"
 	"waybill/store"
 )
 
@@ -25,7 +26,7 @@ type tallies map[string]map[string]int64
 func (e *Engine) Tally(run string, counts ...store.Tally) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stopped {
+	if e.Stopped() {
 		return
 	}
 	e.scheduleStore()
@@ -91,7 +92,7 @@ func (e *Engine) batchDone(sent tallies, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	refused, ok := errors.AsType[*store.Error](err)
-	if ok && refused.Outcome == store.NotApplied || errors.Is(err, ErrOverloaded) {
+	if ok && refused.Outcome == store.NotApplied || errors.Is(err, commit.ErrOverloaded) {
 		for run, counts := range sent {
 			for name, n := range counts {
 				e.counts.add(run, name, n)

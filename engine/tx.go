@@ -23,6 +23,18 @@ type Tx struct {
 // Now returns the time of the change, which is constant.
 func (tx *Tx) Now() core.Instant { return tx.now }
 
+// Touched returns the sessions with new instructions or tasks.
+func (tx *Tx) Touched() []string { return tx.touched }
+
+// Committed counts what the change did, and has its leases checked.
+func (tx *Tx) Committed() {
+	tx.engine.meters.add(tx.stats)
+	tx.engine.warnOfFailures(tx.stats.failed)
+	if tx.leased {
+		tx.engine.beginLooking()
+	}
+}
+
 // Seq returns the number of the newest event, which after a change includes that change.
 func (tx *Tx) Seq() (int64, error) {
 	_, newest, err := tx.Bounds()
@@ -37,7 +49,7 @@ func (tx *Tx) record(kind core.EventType, subject string, data any) error {
 	}
 	seq, err := tx.Append(store.Event{At: tx.now, Type: kind, Subject: subject, Data: string(text)})
 	if err == nil {
-		tx.engine.holdBack(seq)
+		tx.engine.HoldBack(seq)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/store"
 	"waybill/test/teststore"
 )
@@ -199,7 +200,7 @@ func (w *waiters) call(name, verb string, words []string) {
 	case "ends":
 		w.end[name](context.Canceled)
 	case "hurries":
-		w.end[name](engine.ErrHurry)
+		w.end[name](commit.ErrHurry)
 	case "share":
 		a, b := w.calls[name[:1]], w.calls[name[1:]]
 		require.Equal(w.t, 1, len(a)+len(b))
@@ -209,7 +210,7 @@ func (w *waiters) call(name, verb string, words []string) {
 			}
 		}
 	case "replays":
-		require.Equal(w.t, outcome{result: engine.Replay{JSON: "[]"}}, <-w.calls[name])
+		require.Equal(w.t, outcome{result: commit.Replay{JSON: "[]"}}, <-w.calls[name])
 		require.Equal(w.t, words[0], w.elapsed().Round(time.Millisecond).String())
 	case "gets":
 		want := outcome{result: strings.FieldsFunc(words[0], func(r rune) bool { return r == '-' })}
@@ -307,7 +308,7 @@ func TestKeyOutlivesTheProcess(t *testing.T) {
 	do(t, e, keyed("k", "f", queue("s", "x")))
 	stop()
 	e = start(t, st)
-	require.Equal(t, engine.Replay{JSON: `"x"`}, do(t, e, keyed("k", "f", queue("s", "x"))))
+	require.Equal(t, commit.Replay{JSON: `"x"`}, do(t, e, keyed("k", "f", queue("s", "x"))))
 	requireRefused(t, e, keyed("k", "g", queue("s", "y")), core.KeyReused)
 	require.Equal(t, []string{"x"}, contents(t, e))
 }
@@ -323,7 +324,7 @@ func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
 				in, err := tx.Queue(instruction.Instruction{Session: "s", Content: "x"})
 				return in.ID, err
 			}}))
-			if again, ok := result.(engine.Replay); ok {
+			if again, ok := result.(commit.Replay); ok {
 				answers <- again.JSON
 			} else {
 				answers <- fmt.Sprintf("%q", result)
@@ -348,6 +349,6 @@ func TestWaitersWithOneKeyGetOneAnswer(t *testing.T) {
 		a, b := waits(t, t.Context(), e, keyed("k", "f", next("s", 0))), waits(t, t.Context(), e, keyed("k", "f", next("s", 0)))
 		do(t, e, tracked("s", "x", 3))
 		got := []outcome{<-a, <-b}
-		require.ElementsMatch(t, []outcome{{result: []string{"x"}}, {result: engine.Replay{JSON: `["x"]`}}}, got)
+		require.ElementsMatch(t, []outcome{{result: []string{"x"}}, {result: commit.Replay{JSON: `["x"]`}}}, got)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"waybill/core/task"
 	"waybill/engine"
+	"waybill/engine/commit"
 	"waybill/store"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
@@ -102,6 +103,6 @@ func TestFaultS18_UnknownOutcomeIsResolvedByItsKey(t *testing.T) {
 	again.Key, again.Fingerprint, again.Encode = claims.Key, claims.Fingerprint, claims.Encode
 	got, err := e.Do(t.Context(), again)
 	require.NoError(t, err)
-	require.Contains(t, got.(engine.Replay).JSON, "tsk_")
+	require.Contains(t, got.(commit.Replay).JSON, "tsk_")
 	require.True(t, claim(t, begin(t, o)).Empty(), "there was one task, and it was claimed once")
 }

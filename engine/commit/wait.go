@@ -1,4 +1,4 @@
-package engine
+package commit
 
 import (
 	"time"
@@ -12,7 +12,7 @@ import (
 
 // shouldWait reports whether the job waits for a better result. It is called once per run, because the answer of a
 // job that does not wait is stored in that run.
-func (e *Engine) shouldWait(j *job, result any) bool {
+func (l *line[T]) shouldWait(j *job[T], result any) bool {
 	if j.deadline.IsZero() || !j.Idle(result) {
 		return false
 	}
@@ -21,60 +21,59 @@ func (e *Engine) shouldWait(j *job, result any) bool {
 
 // park lets the job wait. foreign is the number of foreign signals before the run. If it changed, the run may have missed
 // a commit of another process.
-func (e *Engine) park(j *job, foreign int) {
-	e.attend()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.watchLocked(j)
-	if e.stopped || e.foreignCount != foreign {
-		e.requeueLocked(j)
+func (l *line[T]) park(j *job[T], foreign int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watchLocked(j)
+	if l.stopped || l.foreignCount != foreign {
+		l.requeueLocked(j)
 		return
 	}
 	wait := time.Until(j.deadline)
 	if due := clock(j.Due(j.result)); !due.IsZero() {
-		wait = min(wait, due.Sub(e.o.Now()))
+		wait = min(wait, due.Sub(l.now()))
 	}
-	e.waiting[j] = struct{}{}
-	j.timer = time.AfterFunc(wait, func() { e.requeue(j) })
+	l.waiting[j] = struct{}{}
+	j.timer = time.AfterFunc(wait, func() { l.requeue(j) })
 }
 
 // requeue puts a waiting job back into the queue, once.
-func (e *Engine) requeue(j *job) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, parked := e.waiting[j]; parked {
-		e.requeueLocked(j)
+func (l *line[T]) requeue(j *job[T]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, parked := l.waiting[j]; parked {
+		l.requeueLocked(j)
 	}
 }
 
 // requeueLocked ignores the bound of the queue, because the job was accepted before.
-func (e *Engine) requeueLocked(j *job) {
-	e.unparkLocked(j)
-	if e.stopped {
+func (l *line[T]) requeueLocked(j *job[T]) {
+	l.unparkLocked(j)
+	if l.stopped {
 		j.deadline = time.Time{} // no more changes follow
 	}
-	e.queue = append(e.queue, j)
-	signal(e.wake)
+	l.queue = append(l.queue, j)
+	signal(l.wake)
 }
 
-func (e *Engine) unparkLocked(j *job) {
-	if _, parked := e.waiting[j]; parked {
-		delete(e.waiting, j)
+func (l *line[T]) unparkLocked(j *job[T]) {
+	if _, parked := l.waiting[j]; parked {
+		delete(l.waiting, j)
 		j.timer.Stop()
 	}
 }
 
 // wakeWaiting puts the waiting jobs of these sessions back into the queue.
-func (e *Engine) wakeWaiting(sessions []string) {
+func (l *line[T]) wakeWaiting(sessions []string) {
 	if len(sessions) == 0 {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for j := range e.waiting {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for j := range l.waiting {
 		for _, s := range sessions {
 			if j.Session == s {
-				e.requeueLocked(j)
+				l.requeueLocked(j)
 				break
 			}
 		}
@@ -82,31 +81,29 @@ func (e *Engine) wakeWaiting(sessions []string) {
 }
 
 // foreignSignals returns the number of signals about commits of other processes.
-func (e *Engine) foreignSignals() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.foreignCount
+func (l *line[T]) foreignSignals() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.foreignCount
 }
 
 // noteForeign puts all waiting jobs back into the queue, because another process may have changed their results.
-func (e *Engine) noteForeign() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.foreignCount++
-	e.pending = -1
-	signal(e.leased)
-	for j := range e.waiting {
-		e.requeueLocked(j)
+func (l *line[T]) noteForeign() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.foreignCount++
+	for j := range l.waiting {
+		l.requeueLocked(j)
 	}
 }
 
 // stop refuses new changes and has the waiting ones answered with their current results.
-func (e *Engine) stop() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stopped = true
-	for j := range e.waiting {
-		e.requeueLocked(j)
+func (l *line[T]) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+	for j := range l.waiting {
+		l.requeueLocked(j)
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package commit
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 )
 
 // A Change is applied as a whole, or not at all.
-type Change struct {
+type Change[T Tx] struct {
 	// Apply reads and writes the store. It may run more than once, so outside tx it must only set values that every
 	// run sets again. After an error nothing is applied.
-	Apply func(tx *Tx) (result any, err error)
+	Apply func(tx T) (result any, err error)
 
 	// Key and Fingerprint make the change idempotent: a second change with the same key returns the first answer as a
 	// Replay. Encode returns the JSON of a result.
@@ -41,63 +41,46 @@ type Change struct {
 type Replay struct{ JSON string }
 
 // A job is a submitted change.
-type job struct {
-	Change
+type job[T Tx] struct {
+	Change[T]
 	ctx      context.Context
 	done     func(result any, err error)
 	deadline time.Time // the end of Wait; zero without Wait
 
 	// Of the last run:
-	result  any
-	err     error
-	waits   bool        // the result is empty and there is time to wait
-	touched []string    // sessions with new instructions or tasks
-	leased  bool        // the change created a lease
-	stats   changeStats // for Stats
+	result any
+	err    error
+	waits  bool // the result is empty and there is time to wait
+	tx     *T   // nil if the answer of the key was stored before
 
 	timer *time.Timer // ends the wait
 
 	// See cancel.go.
-	begun, answered bool         // guarded by Engine.mu
+	begun, answered bool         // guarded by line.mu
 	unwatch         func() bool  // stops watching ctx
-	cancelGroup     *cancelGroup // guarded by Engine.mu; set while its transaction is about to begin
+	cancelGroup     *cancelGroup // guarded by line.mu; set while its transaction is about to begin
 }
 
 // Submit queues the change and returns. done is called exactly once, after the commit, and must not block. If ctx
 // ends before the transaction begins, the change fails with ctx's cause; later ctx has no effect.
-func (e *Engine) Submit(ctx context.Context, c Change, done func(result any, err error)) {
-	j := &job{Change: c, ctx: ctx, done: done}
+func (q *Queue[T]) Submit(ctx context.Context, c Change[T], done func(result any, err error)) {
+	j := &job[T]{Change: c, ctx: ctx, done: done}
 	if c.Wait > 0 {
 		j.deadline = time.Now().Add(c.Wait)
 	}
-	if err := e.enqueue(j); err != nil {
+	if err := q.line.enqueue(j); err != nil {
 		done(nil, err)
 	}
 }
 
-func (e *Engine) enqueue(j *job) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.stopped:
-		return ErrStopped
-	case len(e.queue) >= maxQueued:
-		return ErrOverloaded
-	}
-	e.queue = append(e.queue, j)
-	e.watchLocked(j)
-	signal(e.wake)
-	return nil
-}
-
 // Do submits the change and waits for its answer.
-func (e *Engine) Do(ctx context.Context, c Change) (any, error) {
+func (q *Queue[T]) Do(ctx context.Context, c Change[T]) (any, error) {
 	type outcome struct {
 		result any
 		err    error
 	}
 	ch := make(chan outcome, 1)
-	e.Submit(ctx, c, func(result any, err error) { ch <- outcome{result, err} })
+	q.Submit(ctx, c, func(result any, err error) { ch <- outcome{result, err} })
 	o := <-ch
 	return o.result, o.err
 }
@@ -106,23 +89,23 @@ func (e *Engine) Do(ctx context.Context, c Change) (any, error) {
 var errRedo = errors.New("run the group again without the change that broke")
 
 // commit applies the group in one transaction and answers each of its changes.
-func (e *Engine) commit(ctx context.Context, group []*job) {
-	defer e.signalHeldBack()
+func (q *Queue[T]) commit(ctx context.Context, group []*job[T]) {
+	defer q.signalHeldBack()
 	live := group
 	for len(live) > 0 {
-		foreign := e.foreignSignals()
-		applied, broken, writes, err := e.attempt(ctx, live, store.Store.Update)
+		foreign := q.line.foreignSignals()
+		applied, broken, writes, err := q.attempt(ctx, live, store.Store.Update)
 		switch {
 		case broken != nil:
 		case err != nil:
-			e.settleFailed(ctx, live, err)
+			q.settleFailed(ctx, live, err)
 			return
 		default:
-			e.settle(applied, writes, foreign)
+			q.settle(applied, writes, foreign)
 			return
 		}
 		// The transaction was rolled back. The failed change gets its own error, and the others run again.
-		e.answer(broken, nil, broken.err)
+		q.line.answer(broken, nil, broken.err)
 		live = without(live, broken)
 	}
 }
@@ -132,28 +115,28 @@ type update func(st store.Store, ctx context.Context, fn func(store.Tx) error) e
 
 // attempt runs the uncancelled jobs of a group in one transaction. broken is a job that failed after a write; then
 // nothing was applied.
-func (e *Engine) attempt(ctx context.Context, group []*job, update update) (applied []*job, broken *job, writes int, err error) {
-	ctx, leave := e.newCancelGroup(ctx, group)
+func (q *Queue[T]) attempt(ctx context.Context, group []*job[T], update update) (applied []*job[T], broken *job[T], writes int, err error) {
+	ctx, leave := q.line.newCancelGroup(ctx, group)
 	defer leave()
-	st, err := e.store(ctx)
+	st, err := q.Store(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	working := int32(0)
-	defer func() { e.work.Add(-working) }()
+	defer func() { q.work.Add(-working) }()
 	var known, end store.Point
 	rewound := false
 	err = update(st, ctx, func(stx store.Tx) error {
-		e.work.Add(1 - working) // waiting for the lock of another process is no work
+		q.work.Add(1 - working) // waiting for the lock of another process is no work
 		working = 1
 		var other bool
-		known, other, _ = e.checkLogEpoch(stx, e.knownEnd()) // damage is reported to the callers that read it
+		known, other, _ = q.checkReplaced(stx, q.knownEnd()) // damage is reported to the callers that read it
 		rewound = rewound || other
-		applied, broken = e.begin(group), nil
-		now := e.Now() // inside the transaction, because the write lock may take seconds
+		applied, broken = q.line.begin(group), nil
+		now := core.Instant(q.o.Now().UnixMicro()) // inside the transaction, because the write lock may take seconds
 		for _, j := range applied {
 			before := stx.Writes()
-			j.result, j.err = e.run(stx, j, now)
+			j.result, j.err = q.run(stx, j, now)
 			if j.err != nil && stx.Writes() != before {
 				broken = j
 				return errRedo
@@ -164,10 +147,10 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 		return nil
 	})
 	if err == nil {
-		e.learnEnd(known, end)
+		q.learnEnd(known, end)
 	}
 	if rewound {
-		e.forgetPlans()
+		q.o.AfterReplaced()
 	}
 	if broken != nil && !errors.Is(err, errRedo) {
 		broken = nil
@@ -175,8 +158,8 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 	return applied, broken, writes, err
 }
 
-func without(group []*job, gone *job) []*job {
-	rest := make([]*job, 0, len(group))
+func without[T Tx](group []*job[T], gone *job[T]) []*job[T] {
+	rest := make([]*job[T], 0, len(group))
 	for _, j := range group {
 		if j != gone {
 			rest = append(rest, j)
@@ -186,13 +169,13 @@ func without(group []*job, gone *job) []*job {
 }
 
 // run applies one change, or returns the stored answer of its key.
-func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err error) {
+func (q *Queue[T]) run(stx store.Tx, j *job[T], now core.Instant) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Panic{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
-	j.waits, j.touched, j.leased, j.stats = false, nil, false, changeStats{}
+	j.waits, j.tx = false, nil
 	if err := j.ctx.Err(); err != nil && !errors.Is(context.Cause(j.ctx), ErrHurry) {
 		return nil, context.Cause(j.ctx)
 	}
@@ -201,20 +184,20 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 			return replay(j, answer, err)
 		}
 	}
-	tx := &Tx{Tx: stx, engine: e, now: now}
+	tx := q.o.Begin(stx, now)
 	if result, err = j.Apply(tx); err != nil {
 		return nil, err
 	}
-	j.touched, j.leased, j.stats = tx.touched, tx.leased, tx.stats
-	if j.waits = e.shouldWait(j, result); j.waits || j.Key == "" {
+	j.tx = &tx
+	if j.waits = q.line.shouldWait(j, result); j.waits || j.Key == "" {
 		return result, nil
 	}
-	return result, e.remember(stx, j, result, now)
+	return result, q.remember(stx, j, result, now)
 }
 
 // replay returns the stored answer of the job's key. It does not wait for a fuller one, because an answer never
 // changes.
-func replay(j *job, answer store.Answer, err error) (any, error) {
+func replay[T Tx](j *job[T], answer store.Answer, err error) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -224,7 +207,7 @@ func replay(j *job, answer store.Answer, err error) (any, error) {
 	return Replay{answer.Result}, nil
 }
 
-func (e *Engine) remember(stx store.Tx, j *job, result any, now core.Instant) error {
+func (q *Queue[T]) remember(stx store.Tx, j *job[T], result any, now core.Instant) error {
 	text, err := j.Encode(result)
 	if err != nil {
 		return fmt.Errorf("encode the answer for idempotency key %s: %w", j.Key, err)
@@ -252,58 +235,59 @@ type Panic struct {
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 // settle answers the changes of a committed group and wakes the waiting ones.
-func (e *Engine) settle(group []*job, writes, foreign int) {
+func (q *Queue[T]) settle(group []*job[T], writes, foreign int) {
 	for _, j := range group {
-		e.meters.add(j.stats)
-		e.warnOfFailures(j.stats.failed)
+		if j.tx != nil {
+			(*j.tx).Committed()
+		}
 		if j.waits {
-			e.park(j, foreign)
+			q.Attend()
+			q.line.park(j, foreign)
 			continue
 		}
-		if j.leased {
-			e.beginLooking()
-		}
-		e.answer(j, j.result, j.err)
+		q.line.answer(j, j.result, j.err)
 	}
 	if writes == 0 {
 		return
 	}
 	for _, j := range group {
-		e.wakeWaiting(j.touched)
+		if j.tx != nil {
+			q.line.wakeWaiting((*j.tx).Touched())
+		}
 	}
-	e.signalCommitted()
-	e.schedulePrune(writes)
+	q.signalCommitted()
+	q.o.Wrote(writes)
 }
 
 // settleFailed answers a group that could not be committed. On a full disk, changes with Finishes are tried again in
 // the reserved space. A busy store is so for the changes behind the group as well, which waited as long as it did: group
 // after group, each would wait as long again.
-func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
+func (q *Queue[T]) settleFailed(ctx context.Context, group []*job[T], err error) {
 	var fault *store.Error
 	full := errors.As(err, &fault) && fault.Kind == store.Full
 	if fault != nil && fault.Kind == store.Busy {
-		for more := e.take(); len(more) > 0; more = e.take() {
+		for more := q.line.take(); len(more) > 0; more = q.line.take() {
 			group = append(group, more...)
 		}
 	}
 	for _, j := range group {
 		if !full || !j.Finishes {
-			e.answer(j, nil, err)
+			q.line.answer(j, nil, err)
 			continue
 		}
-		e.finish(ctx, j)
+		q.finish(ctx, j)
 	}
 }
 
-func (e *Engine) finish(ctx context.Context, j *job) {
-	foreign := e.foreignSignals()
-	applied, broken, writes, err := e.attempt(ctx, []*job{j}, store.Store.UpdateReserved)
+func (q *Queue[T]) finish(ctx context.Context, j *job[T]) {
+	foreign := q.line.foreignSignals()
+	applied, broken, writes, err := q.attempt(ctx, []*job[T]{j}, store.Store.UpdateReserved)
 	switch {
 	case broken != nil:
-		e.answer(j, nil, j.err)
+		q.line.answer(j, nil, j.err)
 	case err != nil:
-		e.answer(j, nil, err)
+		q.line.answer(j, nil, err)
 	default:
-		e.settle(applied, writes, foreign)
+		q.settle(applied, writes, foreign)
 	}
 }

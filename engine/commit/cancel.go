@@ -1,4 +1,4 @@
-package engine
+package commit
 
 import (
 	"context"
@@ -11,45 +11,45 @@ import (
 
 // A cancelGroup cancels the transaction of a group when all its changes are cancelled.
 type cancelGroup struct {
-	left   int                // guarded by Engine.mu
+	left   int                // guarded by line.mu
 	cancel context.CancelFunc // ends the transaction of the group
 }
 
 // watchLocked cancels the job when its ctx ends, until its transaction begins. It is called each time the job starts
 // to wait.
-func (e *Engine) watchLocked(j *job) {
+func (l *line[T]) watchLocked(j *job[T]) {
 	j.begun = false
-	j.unwatch = context.AfterFunc(j.ctx, func() { e.ctxEnded(j) })
+	j.unwatch = context.AfterFunc(j.ctx, func() { l.ctxEnded(j) })
 }
 
 // ctxEnded answers a job that has not begun. With ErrHurry, a waiting job is queued again instead and answered with
 // its current result.
-func (e *Engine) ctxEnded(j *job) {
+func (l *line[T]) ctxEnded(j *job[T]) {
 	cause := context.Cause(j.ctx)
-	if e.giveUp(j, errors.Is(cause, ErrHurry)) {
+	if l.giveUp(j, errors.Is(cause, ErrHurry)) {
 		j.done(nil, cause)
 	}
 }
 
 // giveUp cancels a job and reports whether this call did. A job is answered only once.
-func (e *Engine) giveUp(j *job, hurried bool) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_, parked := e.waiting[j]
+func (l *line[T]) giveUp(j *job[T], hurried bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, parked := l.waiting[j]
 	switch {
 	case j.begun || j.answered:
 		return false
 	case hurried:
 		if parked {
-			e.requeueLocked(j)
+			l.requeueLocked(j)
 		}
 		return false
 	case parked:
-		e.unparkLocked(j)
+		l.unparkLocked(j)
 	default:
 		// It is in the queue or in a group that has not begun.
-		if i := slices.Index(e.queue, j); i >= 0 {
-			e.queue = slices.Delete(e.queue, i, i+1)
+		if i := slices.Index(l.queue, j); i >= 0 {
+			l.queue = slices.Delete(l.queue, i, i+1)
 		}
 	}
 	j.answered = true
@@ -63,17 +63,17 @@ func (e *Engine) giveUp(j *job, hurried bool) bool {
 
 // newCancelGroup creates the cancelGroup for the jobs that are not cancelled, and returns the context of their
 // transaction.
-func (e *Engine) newCancelGroup(ctx context.Context, group []*job) (context.Context, context.CancelFunc) {
+func (l *line[T]) newCancelGroup(ctx context.Context, group []*job[T]) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &cancelGroup{cancel: cancel}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, j := range group {
 		if j.answered {
 			continue
 		}
 		if j.begun {
-			e.watchLocked(j)
+			l.watchLocked(j)
 		}
 		j.cancelGroup = c
 		c.left++
@@ -85,10 +85,10 @@ func (e *Engine) newCancelGroup(ctx context.Context, group []*job) (context.Cont
 }
 
 // begin returns the jobs that are not cancelled. From now on they cannot be cancelled.
-func (e *Engine) begin(group []*job) []*job {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	present := make([]*job, 0, len(group))
+func (l *line[T]) begin(group []*job[T]) []*job[T] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	present := make([]*job[T], 0, len(group))
 	for _, j := range group {
 		if !j.answered {
 			j.begun, j.cancelGroup = true, nil
@@ -100,11 +100,11 @@ func (e *Engine) begin(group []*job) []*job {
 }
 
 // answer answers the job unless it was cancelled.
-func (e *Engine) answer(j *job, result any, err error) {
-	e.mu.Lock()
+func (l *line[T]) answer(j *job[T], result any, err error) {
+	l.mu.Lock()
 	gone := j.answered
 	j.answered = true
-	e.mu.Unlock()
+	l.mu.Unlock()
 	if gone {
 		return
 	}
