@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 )
 
 // JSONSchema returns the JSON Schema of the file for editors, in draft 7, which the TOML extensions of editors read.
@@ -35,14 +33,4 @@ func JSONSchema() []byte {
 		panic(err) // texts and numbers have no encoding error
 	}
 	return append(text, '\n')
-}
-
-// Markdown returns the table of keys for the documentation.
-func Markdown() string {
-	var b strings.Builder
-	b.WriteString("| key | example | meaning |\n|---|---|---|\n")
-	for _, k := range keys() {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", k.name, k.example, k.doc)
-	}
-	return b.String()
 }
