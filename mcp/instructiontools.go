@@ -86,6 +86,9 @@ func (c *call) queueInstruction() (facts, *schema.Error) {
 		}
 		c.params.put([]string{"ack_on", "match"}, match)
 	}
+	if glob := c.args.text("trigger_path"); glob != "" {
+		c.params["standing"], c.params["trigger"] = true, schema.Trigger{EventType: eventOfTool, Path: glob}
+	}
 	var r schema.QueueInstructionWithAckResult
 	if fault := c.server.caller.call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
 		return nil, fault

@@ -165,6 +165,7 @@ var tools = []tool{
 			{name: "ack_on", from: "ack_on.event_type", doc: "type of the event that acknowledges it; tool is a tool call of the agent"},
 			{name: "ack_command", own: true, doc: "the tool call must run this, such as go test ./..."},
 			{name: "ack_path", own: true, doc: "the tool call must edit a file that fits this, such as src/**/*.go"},
+			{name: "trigger_path", own: true, doc: "makes it a standing instruction, due after each tool call on a file that fits this, such as *.go"},
 			{name: "priority"},
 			{name: "max_retries", doc: "sends after the first"},
 			keyParam,
