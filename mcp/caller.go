@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"waybill/api"
-	"waybill/mcp/pipe"
 	"waybill/schema"
 	"waybill/schema/codec"
+	"waybill/wire/conn"
 )
 
 // lateAnswerTime is how long await waits for the answer of a cancelled call.
@@ -40,7 +40,7 @@ func (c *caller) callRaw(ctx context.Context, method string, params []byte, resu
 		return c.withIncident(a, method)
 	}
 	if a.Undelivered != nil {
-		pipe.TurnOf(ctx).Undelivered(a.Undelivered)
+		turnOf(ctx).undelivered(a.Undelivered)
 	}
 	if result == nil {
 		return nil
@@ -61,15 +61,15 @@ func (c *caller) start(ctx context.Context, method string, params []byte) api.An
 	if !ok || entry.Start == nil {
 		return api.Answer{Err: schema.NewError(schema.MethodNotFound, "there is no method "+method)}
 	}
-	t := pipe.TurnOf(ctx)
+	t := turnOf(ctx)
 	if entry.Kind != schema.Change {
-		t.Pass() // only changes keep their order
-	} else if err := t.Await(ctx); err != nil {
+		t.call.Pass() // only changes keep their order
+	} else if err := t.await(ctx); err != nil {
 		return api.Answer{Err: schema.NewError(schema.Cancelled, "the call was cancelled before it started")}
 	}
 	w := &pendingAnswer{answers: make(chan api.Answer, 1)}
 	entry.Start(ctx, params, w.done)
-	t.Pass()
+	t.call.Pass()
 	return w.await(ctx)
 }
 
@@ -130,7 +130,7 @@ func (c *caller) withIncident(a api.Answer, method string) *schema.Error {
 		return a.Err
 	}
 	fault := *a.Err
-	fault.Data.Incident = pipe.NewIncident()
+	fault.Data.Incident = conn.NewIncident()
 	c.log.Error("a method failed", "method", method, "incident", fault.Data.Incident, "cause", fmt.Sprint(a.Cause))
 	return &fault
 }

@@ -3,7 +3,7 @@ package mcp
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"waybill/mcp/pipe"
+	"waybill/wire/conn"
 )
 
 // This file has the messages of the protocol that the server uses, as they are on the wire.
@@ -276,10 +276,10 @@ const (
 	codeResourceNotFound   = -32002 // in the legacy era
 )
 
-func methodNotFound(method string) *pipe.Fault {
-	return &pipe.Fault{Code: codeMethodNotFound, Message: "method not found: " + quote(method)}
+func methodNotFound(method string) *conn.Fault {
+	return &conn.Fault{Code: codeMethodNotFound, Message: "method not found: " + quote(method)}
 }
 
-func invalidParams(message string) *pipe.Fault {
-	return &pipe.Fault{Code: codeInvalidParams, Message: message}
+func invalidParams(message string) *conn.Fault {
+	return &conn.Fault{Code: codeInvalidParams, Message: message}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/internal/safetext"
-	"waybill/mcp/pipe"
+	"waybill/mcp/supervise"
 	"waybill/schema"
+	"waybill/wire/conn"
 )
 
 // This file has the methods of the protocol, and which era has which.
@@ -40,83 +41,116 @@ type client struct {
 
 // A request is a request of the host.
 type request struct {
-	*pipe.Request
+	*conn.Call
 	client *client
+	method method
 }
 
 // A method is a method of the protocol.
 type method struct {
 	eras     era
 	noParams bool // the params may be left out
-	inline   bool // it waits for nothing
-	run      func(*server, context.Context, *request) (any, *pipe.Fault)
+	kind     conn.Kind
+	run      func(*server, context.Context, *request) (any, *conn.Fault)
 }
 
 func methods() map[string]method {
 	both := legacy | modern
 	return map[string]method{
-		"initialize":               {eras: legacy, inline: true, run: (*server).initialize},
-		"ping":                     {eras: legacy, inline: true, noParams: true, run: noEffect},
-		"logging/setLevel":         {eras: legacy, inline: true, run: noEffect}, // nothing is logged to the host
-		"server/discover":          {eras: modern, inline: true, noParams: true, run: (*server).discover},
-		"tools/list":               {eras: both, inline: true, noParams: true, run: (*server).listTools},
-		"tools/call":               {eras: both, run: (*server).callTool},
-		"prompts/list":             {eras: both, inline: true, noParams: true, run: (*server).listPrompts},
-		"prompts/get":              {eras: both, run: (*server).getPrompt},
-		"resources/list":           {eras: both, inline: true, noParams: true, run: (*server).listResources},
-		"resources/templates/list": {eras: both, inline: true, noParams: true, run: (*server).listTemplates},
-		"resources/read":           {eras: both, run: (*server).readResource},
-		"resources/subscribe":      {eras: legacy, run: (*server).subscribe},
-		"resources/unsubscribe":    {eras: legacy, inline: true, run: (*server).unsubscribe},
-		listening:                  {eras: both, run: (*server).listen},
+		"initialize":               {eras: legacy, run: (*server).initialize},
+		"ping":                     {eras: legacy, noParams: true, run: noEffect},
+		"logging/setLevel":         {eras: legacy, run: noEffect}, // nothing is logged to the host
+		"server/discover":          {eras: modern, noParams: true, run: (*server).discover},
+		"tools/list":               {eras: both, noParams: true, run: (*server).listTools},
+		"tools/call":               {eras: both, kind: conn.Read, run: (*server).callTool},
+		"prompts/list":             {eras: both, noParams: true, run: (*server).listPrompts},
+		"prompts/get":              {eras: both, kind: conn.Read, run: (*server).getPrompt},
+		"resources/list":           {eras: both, noParams: true, run: (*server).listResources},
+		"resources/templates/list": {eras: both, noParams: true, run: (*server).listTemplates},
+		"resources/read":           {eras: both, kind: conn.Read, run: (*server).readResource},
+		"resources/subscribe":      {eras: legacy, kind: conn.Read, run: (*server).subscribe},
+		"resources/unsubscribe":    {eras: legacy, run: (*server).unsubscribe},
+		listening:                  {eras: both, kind: conn.Concurrent, run: (*server).listen},
 	}
 }
 
-// accept returns how to carry out a request. The reader calls it for one request after the other.
-func (s *server) accept(in *pipe.Request) (pipe.Work, *pipe.Fault) {
-	who, fault := clientOf(in.Params)
+// Accept finds the method of a request. Notifications are carried out at once, or dropped.
+func (s *server) Accept(c *conn.Call) *conn.Fault {
+	if c.ID == nil {
+		c.Kind = conn.Own
+		return nil
+	}
+	who, fault := clientOf(c.Params)
 	if who == nil && fault == nil {
 		who = s.client.Load()
 	}
-	m, known := s.methods[in.Method]
+	m, known := s.methods[c.Method]
 	switch {
 	case fault != nil:
-		return pipe.Work{}, fault
-	case who == nil && in.Method == "server/discover":
-	case who == nil && in.Method != "initialize" && in.Method != "ping":
-		return pipe.Work{}, pipe.FaultOf(beforeInitialize(in.Method))
+		return fault
+	case who == nil && c.Method == "server/discover":
+	case who == nil && c.Method != "initialize" && c.Method != "ping":
+		return conn.FaultOf(beforeInitialize(c.Method))
 	case who == nil:
 		who = &client{era: legacy}
 	}
 	if !known || who == nil || m.eras&who.era == 0 {
-		return pipe.Work{}, methodNotFound(in.Method)
+		return methodNotFound(c.Method)
 	}
-	if !m.noParams && !present(in.Params) {
-		return pipe.Work{}, &pipe.Fault{Code: codeInvalidRequest, Message: `invalid request: missing required "params"`}
+	if !m.noParams && !present(c.Params) {
+		return &conn.Fault{Code: codeInvalidRequest, Message: `invalid request: missing required "params"`}
 	}
-	r := &request{in, who}
-	return pipe.Work{Inline: m.inline, Change: in.Method == "tools/call" && s.isChange(in.Params), Run: func(ctx context.Context) (result any, fault *pipe.Fault) {
-		if in.Method != listening { // which stays open without a user
-			s.leases.count(1)
-			defer s.leases.count(-1)
-		}
-		defer func() {
-			if p := recover(); p != nil {
-				result, fault = nil, s.reportPanic(in.Method, p)
-			}
-		}()
-		if result, fault = m.run(s, ctx, r); fault != nil {
-			return nil, fault
-		}
-		if h, ok := result.(interface{ set(string, *implementation) }); ok && who.era == modern {
-			h.set("complete", s.self)
-		}
-		return result, nil
-	}}, nil
+	c.Kind, c.Lasting, c.Entry = m.kind, c.Method == listening, &request{c, who, m}
+	if c.Method == "tools/call" && s.isChange(c.Params) {
+		c.Kind = conn.ConcurrentChange
+	}
+	return nil
 }
 
+// Start carries out a request or a notification.
+func (s *server) Start(ctx context.Context, c *conn.Call) {
+	r, ok := c.Entry.(*request)
+	if !ok {
+		s.hear(c.Method, c.Params)
+		c.Answer(conn.Answer{})
+		return
+	}
+	if !c.Lasting { // a subscription stays open without a user
+		s.leases.count(1)
+		defer s.leases.count(-1)
+	}
+	t := &turn{call: c}
+	defer t.abandon() // after a panic
+	result, fault := r.method.run(s, context.WithValue(ctx, turnKey{}, t), r)
+	if h, ok := result.(interface{ set(string, *implementation) }); ok && r.client.era == modern {
+		h.set("complete", s.self)
+	}
+	c.Answer(t.answer(result, fault))
+}
+
+// hear carries out a notification. All but these are dropped.
+func (s *server) hear(method string, params []byte) {
+	switch {
+	case method == "notifications/cancelled":
+		var p struct {
+			ID jsontext.Value `json:"requestId"`
+		}
+		if json.Unmarshal(params, &p) == nil {
+			s.host.Cancel(p.ID, true)
+		}
+	case method == supervise.StateMethod && s.o.Supervised:
+		s.host.SkipIDs(int64(s.takeOver(params)) * idsOfProcess)
+	default:
+		s.o.Logger.Debug("a notification was dropped", "method", safetext.Truncate(method, 80))
+	}
+}
+
+// idsOfProcess is how many requests to the host one process can make. Each process begins behind those of its dead
+// predecessors, so that a late answer to one of theirs is no answer to one of its own.
+const idsOfProcess = 1 << 32
+
 // clientOf returns the client that the params of a modern request name, or nil for a legacy one.
-func clientOf(params []byte) (*client, *pipe.Fault) {
+func clientOf(params []byte) (*client, *conn.Fault) {
 	const prefix = "io.modelcontextprotocol/"
 	var p struct {
 		Meta struct {
@@ -138,13 +172,13 @@ func clientOf(params []byte) (*client, *pipe.Fault) {
 		return nil, invalidParams(fmt.Sprintf("missing or invalid _meta field %q", prefix+"clientCapabilities"))
 	}
 	if !slices.Contains(versions, version) {
-		return nil, &pipe.Fault{Code: codeUnsupportedVersion, Message: "unsupported protocol version", Data: object{"supported": versions, "requested": version}}
+		return nil, &conn.Fault{Code: codeUnsupportedVersion, Message: "unsupported protocol version", Data: object{"supported": versions, "requested": version}}
 	}
 	return &client{modern, who.Name, can.hasForms()}, nil
 }
 
 // params decodes the params of a request, which may be absent.
-func params[P any](r *request) (p P, fault *pipe.Fault) {
+func params[P any](r *request) (p P, fault *conn.Fault) {
 	if !present(r.Params) {
 		return p, nil
 	}
@@ -160,14 +194,14 @@ func params[P any](r *request) (p P, fault *pipe.Fault) {
 }
 
 // initialize accepts the handshake. Its version is the one that the host names if the server speaks it.
-func (s *server) initialize(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) initialize(_ context.Context, r *request) (any, *conn.Fault) {
 	if s.client.Load() != nil {
-		return nil, pipe.FaultOf(schema.NewError(schema.InvalidRequest, "initialize was answered before").
+		return nil, conn.FaultOf(schema.NewError(schema.InvalidRequest, "initialize was answered before").
 			Hint("use the version and capabilities of the first answer"))
 	}
 	p, fault := params[initializeParams](r)
 	if fault != nil {
-		return nil, pipe.FaultOf(schema.NewError(schema.InvalidParams, fault.Message))
+		return nil, conn.FaultOf(schema.NewError(schema.InvalidParams, fault.Message))
 	}
 	if !slices.Contains(versions, p.Version) || p.Version == firstModern {
 		p.Version = versions[1]
@@ -176,7 +210,7 @@ func (s *server) initialize(_ context.Context, r *request) (any, *pipe.Fault) {
 	return &initializeResult{Version: p.Version, Capabilities: capabilities(), Server: s.self, Instructions: instructionsFor(s.o)}, nil
 }
 
-func (s *server) discover(context.Context, *request) (any, *pipe.Fault) {
+func (s *server) discover(context.Context, *request) (any, *conn.Fault) {
 	return &discoverResult{validity: onlyNow, Versions: versions, Capabilities: capabilities(), Instructions: instructionsFor(s.o)}, nil
 }
 
@@ -186,13 +220,13 @@ func capabilities() (c serverCapabilities) {
 }
 
 // noEffect carries out a method that has no effect.
-func noEffect(_ *server, _ context.Context, r *request) (any, *pipe.Fault) {
+func noEffect(_ *server, _ context.Context, r *request) (any, *conn.Fault) {
 	_, fault := params[struct{}](r)
 	return emptyResult{}, fault
 }
 
 // onePage refuses the cursor of a list, because every list is one page.
-func onePage(r *request) *pipe.Fault {
+func onePage(r *request) *conn.Fault {
 	p, fault := params[listParams](r)
 	if fault == nil && p.Cursor != "" {
 		fault = invalidParams("invalid params: there is no page with this cursor")

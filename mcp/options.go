@@ -2,12 +2,10 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 
 	"waybill/api"
-	"waybill/schema"
 	"waybill/wire"
 )
 
@@ -34,28 +32,6 @@ type Options struct {
 	// Tally, if not nil, counts the traffic of the connection and the events that no answer reported.
 	Tally *wire.Tally
 
-	// maxMessageBytes limits one message. Tests set it; the default is schema.MaxMessageBytes.
+	// maxMessageBytes limits one message. Tests set it.
 	maxMessageBytes int
-}
-
-// fill checks the options and sets the defaults.
-func (o *Options) fill() error {
-	switch {
-	case o.In == nil:
-		return errors.New("mcp: Options.In is missing")
-	case o.Out == nil:
-		return errors.New("mcp: Options.Out is missing")
-	case o.Table == nil:
-		return errors.New("mcp: Options.Table is missing")
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Tally == nil {
-		o.Tally = new(wire.Tally)
-	}
-	if o.maxMessageBytes == 0 {
-		o.maxMessageBytes = schema.MaxMessageBytes
-	}
-	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"waybill/mcp/inert"
-	"waybill/mcp/pipe"
 	"waybill/schema"
+	"waybill/wire/conn"
 )
 
 // This file has the prompts, which a person asks for by name. Prompts change nothing: notices that they show stay
@@ -36,7 +36,7 @@ var prompts = []prompt{
 	},
 }
 
-func (s *server) listPrompts(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) listPrompts(_ context.Context, r *request) (any, *conn.Fault) {
 	list := &promptList{validity: onlyNow}
 	for i := range prompts {
 		list.Prompts = append(list.Prompts, prompts[i].listedPrompt)
@@ -44,7 +44,7 @@ func (s *server) listPrompts(_ context.Context, r *request) (any, *pipe.Fault) {
 	return list, onePage(r)
 }
 
-func (s *server) getPrompt(ctx context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) getPrompt(ctx context.Context, r *request) (any, *conn.Fault) {
 	p, bad := params[promptParams](r)
 	if bad != nil {
 		return nil, bad
@@ -55,7 +55,7 @@ func (s *server) getPrompt(ctx context.Context, r *request) (any, *pipe.Fault) {
 	}
 	f, fault := prompts[i].read(s, ctx, p.Arguments)
 	if fault != nil {
-		bad = pipe.FaultOf(fault)
+		bad = conn.FaultOf(fault)
 		if fault.Code > 0 { // such as an unknown plan: the argument is wrong
 			bad.Code = codeInvalidParams
 		}

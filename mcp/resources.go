@@ -8,9 +8,9 @@ import (
 
 	"waybill/api"
 	"waybill/mcp/inert"
-	"waybill/mcp/pipe"
 	"waybill/schema"
 	"waybill/schema/codec"
+	"waybill/wire/conn"
 )
 
 // This file has the resources, which a host can show or pass to a model without a call. They are always current.
@@ -47,7 +47,7 @@ var resources = []resource{
 	},
 }
 
-func (s *server) listResources(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) listResources(_ context.Context, r *request) (any, *conn.Fault) {
 	list := &resourceList{validity: onlyNow}
 	for _, each := range resources {
 		list.Resources = append(list.Resources, listedResource{
@@ -57,7 +57,7 @@ func (s *server) listResources(_ context.Context, r *request) (any, *pipe.Fault)
 	return list, onePage(r)
 }
 
-func (s *server) listTemplates(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) listTemplates(_ context.Context, r *request) (any, *conn.Fault) {
 	return &templateList{validity: onlyNow, Templates: []listedResource{{
 		Template: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
 		Description: "The run of one item of a plan: its state, its facts, and the receipts of its checks.",
@@ -69,7 +69,7 @@ func forBoth(priority float64) annotations {
 }
 
 // readResource returns a resource as JSON in which untrusted text is neutralised.
-func (s *server) readResource(ctx context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) readResource(ctx context.Context, r *request) (any, *conn.Fault) {
 	p, bad := params[resourceParams](r)
 	if bad != nil {
 		return nil, bad
@@ -82,14 +82,14 @@ func (s *server) readResource(ctx context.Context, r *request) (any, *pipe.Fault
 	case fault != nil && (fault.Data.Code == schema.RunGone || fault.Data.Code == schema.InvalidParams):
 		return nil, notFound(p.URI, r.client.era)
 	case fault != nil:
-		return nil, pipe.FaultOf(fault)
+		return nil, conn.FaultOf(fault)
 	}
 	text, err := codec.Encode(value)
 	if err == nil {
 		text, err = inert.JSON(text)
 	}
 	if err != nil {
-		return nil, pipe.FaultOf(s.caller.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the resource cannot be encoded"), Cause: err}, r.Method))
+		return nil, conn.FaultOf(s.caller.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the resource cannot be encoded"), Cause: err}, r.Method))
 	}
 	return &resourceResult{validity: onlyNow, Contents: []resourceContents{{URI: p.URI, MIMEType: jsonType, Text: string(text)}}}, nil
 }
@@ -105,7 +105,7 @@ func (s *server) valueOf(ctx context.Context, uri string) (any, *schema.Error) {
 }
 
 // notFound returns the error for an unknown resource, with the code of the era.
-func notFound(uri string, e era) *pipe.Fault {
+func notFound(uri string, e era) *conn.Fault {
 	fault := invalidParams("Resource not found")
 	if fault.Data = (object{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)}); e == legacy {
 		fault.Code = codeResourceNotFound

@@ -9,16 +9,19 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
+	"waybill/api"
 	"waybill/mcp/pages"
-	"waybill/mcp/pipe"
 	"waybill/mcp/supervise"
 	"waybill/schema"
+	"waybill/wire"
+	"waybill/wire/conn"
 )
 
 // A server serves one host, in both eras of the protocol.
@@ -26,7 +29,7 @@ type server struct {
 	o        Options
 	self     *implementation
 	methods  map[string]method
-	host     *pipe.Conn
+	host     *conn.Conn
 	client   atomic.Pointer[client] // of the legacy era, nil before initialize was accepted
 	caller   *caller
 	leases   *leaseRenewer
@@ -65,37 +68,31 @@ func (s *server) notify(ctx context.Context) {
 func (s *server) recovered(notify func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = errors.New(s.reportPanic("the notifier", p).Message)
+			err = errors.New("it panicked; incident " + s.host.Report("the notifier panicked", p, "stack", string(debug.Stack())))
 		}
 	}()
 	return notify()
 }
 
-// reportPanic returns an INTERNAL error with an incident id, which the log explains.
-func (s *server) reportPanic(method string, cause any) *pipe.Fault {
-	incident := pipe.NewIncident()
-	s.o.Logger.Error("a handler panicked", "method", method, "incident", incident, "cause", cause, "stack", string(debug.Stack()))
-	fault := schema.NewError(schema.Internal, method+" panicked; this is a defect of waybill").Hint("look for the incident in the log of waybill")
-	fault.Data.Incident = incident
-	return pipe.FaultOf(fault)
-}
-
-// Serve serves one host over a pair of streams with one message a line, by the rules of pipe.Serve.
+// Serve serves one host over a pair of streams with one message a line, by the rules of package conn. Tools that change
+// something take effect in the order of their lines; other requests run beside them.
 //
 // The exit code is that of the process. An error means that the options are wrong; Serve has then done nothing.
 func Serve(ctx context.Context, o Options) (exitCode int, err error) {
-	if err := o.fill(); err != nil {
-		return 2, err
+	if o.Table == nil {
+		return 2, errors.New("mcp: Options.Table is missing")
 	}
+	c := conn.Options{
+		In: o.In, Out: o.Out, Framing: wire.Lines, Busy: o.Table.AtWork, Hurry: api.ErrHurry, Logger: o.Logger, Tally: o.Tally,
+		MaxMessageBytes: o.maxMessageBytes,
+	}
+	if err := c.Check(); err != nil {
+		return 2, fmt.Errorf("mcp: %w", err)
+	}
+	o.Logger = c.Logger
 	s := newServer(o)
-	p := pipe.Options{
-		In: o.In, Out: o.Out, Accept: s.accept, Listening: listening, Attach: func(c *pipe.Conn) { s.host = c },
-		Busy: o.Table.AtWork, Background: s.notify, Logger: o.Logger, Tally: o.Tally, MaxMessageBytes: o.maxMessageBytes,
-	}
-	if o.Supervised {
-		p.Predecessor, p.TakeOver = supervise.StateMethod, s.takeOver
-	}
-	pipe.Serve(ctx, p)
+	c.Protocol, c.Attach, c.Background = s, func(host *conn.Conn) { s.host = host }, s.notify
+	conn.Serve(ctx, c)
 	return 0, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"waybill/mcp/inert"
-	"waybill/mcp/pipe"
 	"waybill/schema"
 )
 
@@ -50,9 +49,9 @@ func (c *call) claimTask() (facts, *schema.Error) {
 	taskID, token := r.Claim.Task.TaskID, r.Claim.Lease.Token
 	c.server.leases.add(taskID, token)
 	// An undelivered claim is returned. If that fails, the lease must expire, or no worker would get the task.
-	turn := pipe.TurnOf(c.ctx)
-	turn.Undelivered(func() { c.server.leases.drop(taskID, token) })
-	turn.Delivered(func() { c.server.leases.markDelivered(taskID, token) })
+	turn := turnOf(c.ctx)
+	turn.undelivered(func() { c.server.leases.drop(taskID, token) })
+	turn.delivered(func() { c.server.leases.markDelivered(taskID, token) })
 	f.add("task_id", taskID)
 	f.add("lease_token", token)
 	f.addClaim(r.Claim)

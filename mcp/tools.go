@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/mcp/pages"
-	"waybill/mcp/pipe"
 	"waybill/schema"
+	"waybill/wire/conn"
 )
 
 // A tool presents a method to a model.
@@ -224,7 +224,7 @@ func (s *server) toolFor(name string) *tool {
 	return &t
 }
 
-func (s *server) listTools(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) listTools(_ context.Context, r *request) (any, *conn.Fault) {
 	list := &toolList{validity: onlyNow}
 	for i := range tools {
 		if tools[i].unlisted {
@@ -252,7 +252,7 @@ func declared(name string) schema.Method {
 
 // callTool runs one call of a tool. Errors that the model can correct become tool results; defects become errors for the
 // host.
-func (s *server) callTool(ctx context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) callTool(ctx context.Context, r *request) (any, *conn.Fault) {
 	p, bad := params[toolParams](r)
 	if bad != nil {
 		return nil, bad
@@ -270,7 +270,7 @@ func (s *server) callTool(ctx context.Context, r *request) (any, *pipe.Fault) {
 	f, fault := s.runCall(t, c)
 	switch {
 	case fault != nil && fault.Data.Code == schema.Internal:
-		return nil, pipe.FaultOf(fault)
+		return nil, conn.FaultOf(fault)
 	case fault != nil:
 		return refusal(t.nameArguments(fault)), nil
 	case c.needs != nil:

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"waybill/mcp/pipe"
 	"waybill/schema"
+	"waybill/wire/conn"
 )
 
 // settleTime is how long changes are collected before a notification, because the host reads the resource after each.
@@ -158,12 +158,12 @@ func (s *server) notifyUpdated(uri string) {
 
 // watch starts to watch a resource. It opens the store, so that a host whose first call this is gets notifications. If
 // that fails, notifications start when a later call opens the store.
-func (s *server) watch(ctx context.Context, r *request, uri, subscriber string) *pipe.Fault {
+func (s *server) watch(ctx context.Context, r *request, uri, subscriber string) *conn.Fault {
 	if !watchable(uri) {
 		return notFound(uri, r.client.era)
 	}
 	if fault := s.updates.watch(uri, subscriber); fault != nil {
-		return pipe.FaultOf(fault)
+		return conn.FaultOf(fault)
 	}
 	if fault := s.caller.call(ctx, "list_awaiting", object{"limit": 1}, nil); fault != nil {
 		s.o.Logger.Debug("no notifications of changes until the store can be opened", "cause", fault)
@@ -171,7 +171,7 @@ func (s *server) watch(ctx context.Context, r *request, uri, subscriber string) 
 	return nil
 }
 
-func (s *server) subscribe(ctx context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) subscribe(ctx context.Context, r *request) (any, *conn.Fault) {
 	p, fault := params[resourceParams](r)
 	if fault == nil {
 		fault = s.watch(ctx, r, p.URI, legacySubscriber)
@@ -179,14 +179,14 @@ func (s *server) subscribe(ctx context.Context, r *request) (any, *pipe.Fault) {
 	return emptyResult{}, fault
 }
 
-func (s *server) unsubscribe(_ context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) unsubscribe(_ context.Context, r *request) (any, *conn.Fault) {
 	p, fault := params[resourceParams](r)
 	s.updates.unwatch(p.URI, legacySubscriber)
 	return emptyResult{}, fault
 }
 
 // listen is a subscription, which lasts until ctx ends. Without a resource it ends at once.
-func (s *server) listen(ctx context.Context, r *request) (any, *pipe.Fault) {
+func (s *server) listen(ctx context.Context, r *request) (any, *conn.Fault) {
 	p, fault := params[listenParams](r)
 	if fault == nil && p.Notifications == nil {
 		fault = invalidParams("invalid params: missing required 'notifications' field")

@@ -16,16 +16,17 @@ type Message struct {
 	Params []byte // nil if absent
 	// Fault is why the message is refused. Then only ID is valid; it is null if the message had none.
 	Fault *schema.Error
-	// Response marks an answer to a request.
-	Response bool
+	// Response marks an answer to a request, which has a Result or an Error.
+	Response      bool
+	Result, Error []byte
 }
 
 // An members collects the members of a message. Absent ones are nil.
 type members struct {
-	jsonrpc, id, method, params []byte
-	isResponse                  bool   // has a result or an error
-	wrongCase                   string // a member that differs from one of the protocol only in case
-	duplicateID                 bool   // the message has more than one id
+	jsonrpc, id, method, params, result, err []byte
+
+	wrongCase   string // a member that differs from one of the protocol only in case
+	duplicateID bool   // the message has more than one id
 }
 
 // add records one member at its first occurrence.
@@ -43,12 +44,17 @@ func (e *members) add(name, value []byte, fresh bool) {
 		e.method = value
 	case "params":
 		e.params = value
-	case "result", "error":
-		e.isResponse = true
+	case "result":
+		e.result = value
+	case "error":
+		e.err = value
 	default:
 		e.checkCase(name)
 	}
 }
+
+// isResponse reports whether there is a result or an error.
+func (e *members) isResponse() bool { return e.result != nil || e.err != nil }
 
 // protocol lists the member names of the protocol, which are in lower case.
 var protocol = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
@@ -121,19 +127,19 @@ func (s *Scanner) message() (m Message, ok bool) {
 	if fault != nil {
 		return Message{ID: e.replyID(), Fault: fault}, true
 	}
-	return Message{ID: e.id, Method: e.method, Params: e.params, Response: e.method == nil}, true
+	return Message{ID: e.id, Method: e.method, Params: e.params, Response: e.method == nil, Result: e.result, Error: e.err}, true
 }
 
 // check returns an error if the members do not form a valid message.
 func (e *members) check() *schema.Error {
 	switch {
-	case e.method == nil && e.isResponse:
+	case e.method == nil && e.isResponse():
 		return nil
 	case e.wrongCase != "":
 		return invalid(fmt.Sprintf("the member %q is not of the protocol, whose names are in lower case", e.wrongCase))
 	case e.jsonrpc != nil && Text(e.jsonrpc) != "2.0":
 		return invalid(`the member jsonrpc is not "2.0"`)
-	case e.method != nil && e.isResponse:
+	case e.method != nil && e.isResponse():
 		return invalid("the message is a request and a response at once")
 	case e.method == nil:
 		return invalid("the message has no method")

@@ -45,16 +45,26 @@ var firstBytes = map[byte]Framing{
 	'C': Headers, 'c': Headers,
 }
 
-// Append appends a framed message to dst and returns the result. It appends nothing for an empty message.
-func (f Framing) Append(dst, message []byte) []byte {
-	if len(message) == 0 {
+// Append appends a framed message, which may be in pieces, to dst and returns the result. It appends nothing for an empty
+// message.
+func (f Framing) Append(dst []byte, pieces ...[]byte) []byte {
+	size := 0
+	for _, piece := range pieces {
+		size += len(piece)
+	}
+	if size == 0 {
 		return dst
 	}
-	if f != Headers {
-		return append(append(dst, message...), '\n')
+	if f == Headers {
+		dst = append(dst, "Content-Length: "...)
+		dst = strconv.AppendInt(dst, int64(size), 10)
+		dst = append(dst, "\r\n\r\n"...)
 	}
-	dst = append(dst, "Content-Length: "...)
-	dst = strconv.AppendInt(dst, int64(len(message)), 10)
-	dst = append(dst, "\r\n\r\n"...)
-	return append(dst, message...)
+	for _, piece := range pieces {
+		dst = append(dst, piece...)
+	}
+	if f != Headers {
+		dst = append(dst, '\n')
+	}
+	return dst
 }

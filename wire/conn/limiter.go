@@ -1,4 +1,4 @@
-package rpc
+package conn
 
 import (
 	"sync"
@@ -26,12 +26,10 @@ type countdown struct {
 	zero   chan struct{} // closed once n is 0 and closed is set
 }
 
-func newCountdown() countdown { return countdown{zero: make(chan struct{})} }
+func (c *countdown) add() { c.n.Add(1) }
 
-func (c *countdown) add(n int) { c.n.Add(int64(n)) }
-
-func (c *countdown) done(n int) {
-	if c.n.Add(-int64(n)) == 0 && c.closed.Load() {
+func (c *countdown) done() {
+	if c.n.Add(-1) == 0 && c.closed.Load() {
 		c.once.Do(func() { close(c.zero) })
 	}
 }
@@ -53,11 +51,11 @@ type limiter struct {
 }
 
 func newLimiter() *limiter {
-	return &limiter{slots: newCountdown(), activity: wire.NewPulse(), freed: make(chan struct{}, 1)}
+	return &limiter{slots: countdown{zero: make(chan struct{})}, activity: wire.NewPulse(), freed: make(chan struct{}, 1)}
 }
 
 func (g *limiter) acquire(size int) {
-	g.slots.add(1)
+	g.slots.add()
 	g.bytes.Add(int64(size))
 	g.activity.Beat()
 }
@@ -75,13 +73,11 @@ func (g *limiter) releaseBytes(size int) {
 	g.signal()
 }
 
-// releaseSlots frees the slots of requests whose answers are written or abandoned.
-func (g *limiter) releaseSlots(slots int) {
-	if slots > 0 {
-		g.activity.Beat()
-		g.slots.done(slots)
-		g.signal()
-	}
+// releaseSlot frees the slot of a request whose answer is written or never will be.
+func (g *limiter) releaseSlot() {
+	g.activity.Beat()
+	g.slots.done()
+	g.signal()
 }
 
 // signal wakes the reader if it waits for room.

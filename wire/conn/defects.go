@@ -1,4 +1,4 @@
-package rpc
+package conn
 
 import (
 	"crypto/rand"
@@ -7,12 +7,14 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"waybill/api"
-	"waybill/internal/nearest"
-	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/wire"
 )
+
+func noBatches() *schema.Error {
+	return schema.NewError(schema.InvalidBatch, "the line is a batch, which this protocol does not support").
+		Hint("send each message on a line of its own")
+}
 
 func duplicateID() *schema.Error {
 	return schema.NewError(schema.DuplicateID, "a request with this id is still being worked on").
@@ -44,10 +46,10 @@ func batchTooLarge() *schema.Error {
 }
 
 // unfinished is the error for a call that did not end during shutdown.
-func unfinished(c *call) *schema.Error {
+func unfinished(c *Call) *schema.Error {
 	e := schema.NewError(schema.ShuttingDown, "waybill is shutting down and the request did not end in time").
 		Hint("start a new process and read the state there")
-	if c.changes() && c.started.Load() {
+	if c.changes() && c.progress.started.Load() {
 		e.Data.Outcome = schema.OutcomeUnknown
 	}
 	return e
@@ -57,15 +59,25 @@ func cancelled() *schema.Error {
 	return schema.NewError(schema.Cancelled, "the request was cancelled before it started")
 }
 
-// unknownMethod is the error for a method that does not exist. It names the nearest existing ones.
-func unknownMethod(name string, known []string) *schema.Error {
-	near := nearest.Names(name, known)
-	e := schema.NewError(schema.MethodNotFound, fmt.Sprintf("there is no method %q", safetext.Truncate(name, 80))).
-		With("did_you_mean", near)
-	if len(near) > 0 {
-		return e.Hint("did you mean " + strings.Join(near, " or ") + "?")
+// code returns the name of the fault, which a fault without data has by its number.
+func (f *Fault) code() schema.Code {
+	if data, ok := f.Data.(schema.ErrorData); ok {
+		return data.Code
 	}
-	return e.Hint("rpc.discover lists the methods")
+	switch f.Code {
+	case -32601:
+		return schema.MethodNotFound
+	case -32602:
+		return schema.InvalidParams
+	}
+	return schema.InvalidRequest
+}
+
+// A defectLog logs defects of waybill and failures that no answer can report.
+type defectLog struct {
+	log      *slog.Logger
+	incident func() string
+	tally    *wire.Tally
 }
 
 // report logs a defect under a new incident id and returns an INTERNAL error with that id.
@@ -79,13 +91,6 @@ func (t *defectLog) report(what string, cause any, attrs ...any) *schema.Error {
 	return e
 }
 
-// A defectLog logs defects of waybill and failures that no answer can report.
-type defectLog struct {
-	log      *slog.Logger
-	incident func() string
-	tally    *wire.Tally
-}
-
 // recovered returns the error for a recovered panic, or nil if p is nil.
 func (t *defectLog) recovered(p any, what string) *schema.Error {
 	if p == nil {
@@ -94,24 +99,19 @@ func (t *defectLog) recovered(p any, what string) *schema.Error {
 	return t.report(what+" panicked", p, "stack", string(debug.Stack()))
 }
 
-// withIncident adds an incident id to an INTERNAL answer and logs its cause.
-func (t *defectLog) withIncident(a api.Answer, method string) api.Answer {
-	if a.Err == nil || a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
-		return a
+// takeBack calls undelivered, which may be nil.
+func (t *defectLog) takeBack(undelivered func()) {
+	if undelivered != nil {
+		defer func() { _ = t.recovered(recover(), "taking back an answer") }()
+		undelivered()
 	}
-	e := *a.Err
-	e.Data.Incident = t.incident()
-	t.log.Error("a method failed", "method", method, "incident", e.Data.Incident, "cause", a.Cause)
-	t.tally.Incidents.Add(1)
-	a.Err = &e
-	return a
 }
 
 // logFailedNotification logs the failure of a notification, which has no answer.
-func (t *defectLog) logFailedNotification(method string, fault *schema.Error) {
+func (t *defectLog) logFailedNotification(method string, fault *Fault) {
 	t.tally.FailedNotifications.Add(1)
-	t.log.Warn("a notification failed", "method", method, "code", fault.Data.Code, "cause", fault.Message)
+	t.log.Warn("a notification failed", "method", method, "code", fault.code(), "cause", fault.Message)
 }
 
-// newIncident returns a random id for a defect.
-func newIncident() string { return "inc_" + strings.ToLower(rand.Text()[:12]) }
+// NewIncident returns a random id for a defect.
+func NewIncident() string { return "inc_" + strings.ToLower(rand.Text()[:12]) }
