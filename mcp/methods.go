@@ -1,19 +1,19 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/internal/safetext"
+	"waybill/mcp/message"
 	"waybill/mcp/supervise"
+	"waybill/mcp/tool"
 	"waybill/schema"
 	"waybill/wire/conn"
 )
@@ -23,32 +23,30 @@ import (
 // listening is the method of a subscription; its answer ends the subscription.
 const listening = "subscriptions/listen"
 
-// An era is a set of versions of the protocol.
-type era uint8
-
 // The versions with a handshake are the legacy era, those without are the modern one.
 const (
-	legacy era = 1 << iota
+	legacy = 1 << iota
 	modern
 )
 
-// A client is the host as a request names it, or the handshake.
-type client struct {
-	era   era
-	name  string
-	forms bool // it can show a form
+// eraOf returns the era that a client speaks.
+func eraOf(c *tool.Client) int {
+	if c.Modern {
+		return modern
+	}
+	return legacy
 }
 
 // A request is a request of the host.
 type request struct {
 	*conn.Call
-	client *client
+	client *tool.Client
 	method method
 }
 
 // A method is a method of the protocol.
 type method struct {
-	eras     era
+	eras     int  // the sum of those that have it
 	noParams bool // the params may be left out
 	kind     conn.Kind
 	run      func(*server, context.Context, *request) (any, *conn.Fault)
@@ -92,13 +90,13 @@ func (s *server) Accept(c *conn.Call) *conn.Fault {
 	case who == nil && c.Method != "initialize" && c.Method != "ping":
 		return conn.FaultOf(beforeInitialize(c.Method))
 	case who == nil:
-		who = &client{era: legacy}
+		who = new(tool.Client)
 	}
-	if !known || who == nil || m.eras&who.era == 0 {
+	if !known || who == nil || m.eras&eraOf(who) == 0 {
 		return methodNotFound(c.Method)
 	}
-	if !m.noParams && !present(c.Params) {
-		return &conn.Fault{Code: codeInvalidRequest, Message: `invalid request: missing required "params"`}
+	if !m.noParams && !message.Present(c.Params) {
+		return &conn.Fault{Code: message.CodeInvalidRequest, Message: `invalid request: missing required "params"`}
 	}
 	c.Kind, c.Lasting, c.Entry = m.kind, c.Method == listening, &request{c, who, m}
 	if c.Method == "tools/call" && s.isChange(c.Params) {
@@ -116,16 +114,18 @@ func (s *server) Start(ctx context.Context, c *conn.Call) {
 		return
 	}
 	if !c.Lasting { // a subscription stays open without a user
-		s.leases.count(1)
-		defer s.leases.count(-1)
+		s.tools.Leases.Count(1)
+		defer s.tools.Leases.Count(-1)
 	}
-	t := &turn{call: c}
-	defer t.abandon() // after a panic
-	result, fault := r.method.run(s, context.WithValue(ctx, turnKey{}, t), r)
-	if h, ok := result.(interface{ set(string, *implementation) }); ok && r.client.era == modern {
-		h.set("complete", s.self)
+	ctx, t := tool.Begin(ctx, c)
+	defer t.Abandon() // after a panic
+	result, fault := r.method.run(s, ctx, r)
+	if h, ok := result.(interface {
+		Set(string, *message.Implementation)
+	}); ok && r.client.Modern {
+		h.Set("complete", s.self)
 	}
-	c.Answer(t.answer(result, fault))
+	c.Answer(t.Answer(result, fault))
 }
 
 // hear carries out a notification. All but these are dropped.
@@ -150,7 +150,7 @@ func (s *server) hear(method string, params []byte) {
 const idsOfProcess = 1 << 32
 
 // clientOf returns the client that the params of a modern request name, or nil for a legacy one.
-func clientOf(params []byte) (*client, *conn.Fault) {
+func clientOf(params []byte) (*tool.Client, *conn.Fault) {
 	const prefix = "io.modelcontextprotocol/"
 	var p struct {
 		Meta struct {
@@ -160,26 +160,26 @@ func clientOf(params []byte) (*client, *conn.Fault) {
 		} `json:"_meta"`
 	}
 	var version string
-	if len(params) == 0 || json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Meta.Version, &version) != nil || version < firstModern {
+	if len(params) == 0 || json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Meta.Version, &version) != nil || version < message.FirstModern {
 		return nil, nil
 	}
-	var who implementation
-	if len(p.Meta.Client) > 0 && (!present(p.Meta.Client) || json.Unmarshal(p.Meta.Client, &who) != nil) {
+	var who message.Implementation
+	if len(p.Meta.Client) > 0 && (!message.Present(p.Meta.Client) || json.Unmarshal(p.Meta.Client, &who) != nil) {
 		return nil, invalidParams(fmt.Sprintf("invalid _meta field %q", prefix+"clientInfo"))
 	}
-	var can clientCapabilities
-	if !present(p.Meta.Capabilities) || json.Unmarshal(p.Meta.Capabilities, &can) != nil {
+	var can message.ClientCapabilities
+	if !message.Present(p.Meta.Capabilities) || json.Unmarshal(p.Meta.Capabilities, &can) != nil {
 		return nil, invalidParams(fmt.Sprintf("missing or invalid _meta field %q", prefix+"clientCapabilities"))
 	}
-	if !slices.Contains(versions, version) {
-		return nil, &conn.Fault{Code: codeUnsupportedVersion, Message: "unsupported protocol version", Data: object{"supported": versions, "requested": version}}
+	if !slices.Contains(message.Versions, version) {
+		return nil, &conn.Fault{Code: message.CodeUnsupportedVersion, Message: "unsupported protocol version", Data: map[string]any{"supported": message.Versions, "requested": version}}
 	}
-	return &client{modern, who.Name, can.hasForms()}, nil
+	return &tool.Client{Name: who.Name, Modern: true, Forms: can.HasForms()}, nil
 }
 
 // params decodes the params of a request, which may be absent.
 func params[P any](r *request) (p P, fault *conn.Fault) {
-	if !present(r.Params) {
+	if !message.Present(r.Params) {
 		return p, nil
 	}
 	err := json.Unmarshal(r.Params, &p)
@@ -199,22 +199,22 @@ func (s *server) initialize(_ context.Context, r *request) (any, *conn.Fault) {
 		return nil, conn.FaultOf(schema.NewError(schema.InvalidRequest, "initialize was answered before").
 			Hint("use the version and capabilities of the first answer"))
 	}
-	p, fault := params[initializeParams](r)
+	p, fault := params[message.InitializeParams](r)
 	if fault != nil {
 		return nil, conn.FaultOf(schema.NewError(schema.InvalidParams, fault.Message))
 	}
-	if !slices.Contains(versions, p.Version) || p.Version == firstModern {
-		p.Version = versions[1]
+	if !slices.Contains(message.Versions, p.Version) || p.Version == message.FirstModern {
+		p.Version = message.Versions[1]
 	}
-	s.client.Store(&client{legacy, p.Client.Name, p.Capabilities.hasForms()})
-	return &initializeResult{Version: p.Version, Capabilities: capabilities(), Server: s.self, Instructions: instructionsFor(s.o)}, nil
+	s.client.Store(&tool.Client{Name: p.Client.Name, Forms: p.Capabilities.HasForms()})
+	return &message.InitializeResult{Version: p.Version, Capabilities: capabilities(), Server: s.self, Instructions: instructionsFor(s.o)}, nil
 }
 
 func (s *server) discover(context.Context, *request) (any, *conn.Fault) {
-	return &discoverResult{validity: onlyNow, Versions: versions, Capabilities: capabilities(), Instructions: instructionsFor(s.o)}, nil
+	return &message.DiscoverResult{Validity: message.OnlyNow, Versions: message.Versions, Capabilities: capabilities(), Instructions: instructionsFor(s.o)}, nil
 }
 
-func capabilities() (c serverCapabilities) {
+func capabilities() (c message.ServerCapabilities) {
 	c.Resources.Subscribe = true
 	return c
 }
@@ -222,12 +222,12 @@ func capabilities() (c serverCapabilities) {
 // noEffect carries out a method that has no effect.
 func noEffect(_ *server, _ context.Context, r *request) (any, *conn.Fault) {
 	_, fault := params[struct{}](r)
-	return emptyResult{}, fault
+	return message.EmptyResult{}, fault
 }
 
 // onePage refuses the cursor of a list, because every list is one page.
 func onePage(r *request) *conn.Fault {
-	p, fault := params[listParams](r)
+	p, fault := params[message.ListParams](r)
 	if fault == nil && p.Cursor != "" {
 		fault = invalidParams("invalid params: there is no page with this cursor")
 	}
@@ -243,16 +243,52 @@ func beforeInitialize(method string) *schema.Error {
 // quote returns a name of the host in quotes.
 func quote(name string) string { return strconv.Quote(safetext.Truncate(name, 80)) }
 
-// nameOf returns the name of a client in the characters of a worker's name, or "mcp".
-func (c *client) nameOf() string {
-	name := strings.Map(workerRune, c.name)
-	return cmp.Or(name[:min(len(name), 64)], "mcp")
+func methodNotFound(method string) *conn.Fault {
+	return &conn.Fault{Code: message.CodeMethodNotFound, Message: "method not found: " + quote(method)}
 }
 
-func workerRune(r rune) rune {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
-		return r
+func invalidParams(text string) *conn.Fault {
+	return &conn.Fault{Code: message.CodeInvalidParams, Message: text}
+}
+
+func (s *server) listTools(_ context.Context, r *request) (any, *conn.Fault) {
+	return &message.ToolList{Validity: message.OnlyNow, Tools: s.tools.List()}, onePage(r)
+}
+
+func (s *server) callTool(ctx context.Context, r *request) (any, *conn.Fault) {
+	p, bad := params[message.ToolParams](r)
+	if bad != nil {
+		return nil, bad
 	}
-	return '-'
+	result, fault, ok := s.tools.Call(ctx, r.client, &p)
+	switch {
+	case !ok:
+		return nil, invalidParams("unknown tool " + quote(p.Name))
+	case fault != nil:
+		return nil, conn.FaultOf(fault)
+	}
+	return result, nil
+}
+
+func (s *server) listPrompts(_ context.Context, r *request) (any, *conn.Fault) {
+	return &message.PromptList{Validity: message.OnlyNow, Prompts: tool.Prompts()}, onePage(r)
+}
+
+func (s *server) getPrompt(ctx context.Context, r *request) (any, *conn.Fault) {
+	p, bad := params[message.PromptParams](r)
+	if bad != nil {
+		return nil, bad
+	}
+	text, fault, ok := s.tools.Prompt(ctx, p.Name, p.Arguments)
+	switch {
+	case !ok:
+		return nil, invalidParams("unknown prompt " + quote(p.Name))
+	case fault != nil:
+		bad = conn.FaultOf(fault)
+		if fault.Code > 0 { // such as an unknown plan: the argument is wrong
+			bad.Code = message.CodeInvalidParams
+		}
+		return nil, bad
+	}
+	return &message.PromptResult{Messages: []message.PromptMessage{{Role: "user", Content: message.TextOf(text)}}}, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"waybill/api"
 	"waybill/mcp/inert"
+	"waybill/mcp/message"
+	"waybill/mcp/tool"
 	"waybill/schema"
 	"waybill/schema/codec"
 	"waybill/wire/conn"
@@ -29,28 +31,28 @@ const jsonType = "application/json"
 type resource struct {
 	uri, name, title, doc string
 	priority              float64
-	read                  func(*server, context.Context) (any, *schema.Error)
+	read                  func(context.Context, *tool.Caller) (any, *schema.Error)
 }
 
 var resources = []resource{
 	{
-		uri: awaitingURI, name: "awaiting", title: "Waiting questions", priority: 1, read: (*server).readAwaiting,
+		uri: awaitingURI, name: "awaiting", title: "Waiting questions", priority: 1, read: readAwaiting,
 		doc: "The questions of agents that wait for a person, the oldest first.",
 	},
 	{
-		uri: progressURI, name: "progress", title: "Plans", priority: 0.8, read: (*server).readProgress,
+		uri: progressURI, name: "progress", title: "Plans", priority: 0.8, read: readProgress,
 		doc: "The plans of the workspace, with their totals and the items that can begin.",
 	},
 	{
-		uri: tasksURI, name: "tasks", title: "Tasks", priority: 0.5, read: (*server).readTasks,
+		uri: tasksURI, name: "tasks", title: "Tasks", priority: 0.5, read: readTasks,
 		doc: "The newest tasks with their status.",
 	},
 }
 
 func (s *server) listResources(_ context.Context, r *request) (any, *conn.Fault) {
-	list := &resourceList{validity: onlyNow}
+	list := &message.ResourceList{Validity: message.OnlyNow}
 	for _, each := range resources {
-		list.Resources = append(list.Resources, listedResource{
+		list.Resources = append(list.Resources, message.ListedResource{
 			URI: each.uri, Name: each.name, Title: each.title, Description: each.doc, MIMEType: jsonType, Annotations: forBoth(each.priority),
 		})
 	}
@@ -58,29 +60,29 @@ func (s *server) listResources(_ context.Context, r *request) (any, *conn.Fault)
 }
 
 func (s *server) listTemplates(_ context.Context, r *request) (any, *conn.Fault) {
-	return &templateList{validity: onlyNow, Templates: []listedResource{{
+	return &message.TemplateList{Validity: message.OnlyNow, Templates: []message.ListedResource{{
 		Template: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
 		Description: "The run of one item of a plan: its state, its facts, and the receipts of its checks.",
 	}}}, onePage(r)
 }
 
-func forBoth(priority float64) annotations {
-	return annotations{Audience: []string{"user", "assistant"}, Priority: priority}
+func forBoth(priority float64) message.Annotations {
+	return message.Annotations{Audience: []string{"user", "assistant"}, Priority: priority}
 }
 
 // readResource returns a resource as JSON in which untrusted text is neutralised.
 func (s *server) readResource(ctx context.Context, r *request) (any, *conn.Fault) {
-	p, bad := params[resourceParams](r)
+	p, bad := params[message.ResourceParams](r)
 	if bad != nil {
 		return nil, bad
 	}
 	if !watchable(p.URI) {
-		return nil, notFound(p.URI, r.client.era)
+		return nil, notFound(p.URI, r.client)
 	}
 	value, fault := s.valueOf(ctx, p.URI)
 	switch {
 	case fault != nil && (fault.Data.Code == schema.RunGone || fault.Data.Code == schema.InvalidParams):
-		return nil, notFound(p.URI, r.client.era)
+		return nil, notFound(p.URI, r.client)
 	case fault != nil:
 		return nil, conn.FaultOf(fault)
 	}
@@ -89,39 +91,39 @@ func (s *server) readResource(ctx context.Context, r *request) (any, *conn.Fault
 		text, err = inert.JSON(text)
 	}
 	if err != nil {
-		return nil, conn.FaultOf(s.caller.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the resource cannot be encoded"), Cause: err}, r.Method))
+		return nil, conn.FaultOf(s.tools.Caller.WithIncident(api.Answer{Err: schema.NewError(schema.Internal, "the resource cannot be encoded"), Cause: err}, r.Method))
 	}
-	return &resourceResult{validity: onlyNow, Contents: []resourceContents{{URI: p.URI, MIMEType: jsonType, Text: string(text)}}}, nil
+	return &message.ResourceResult{Validity: message.OnlyNow, Contents: []message.ResourceContents{{URI: p.URI, MIMEType: jsonType, Text: string(text)}}}, nil
 }
 
 // valueOf returns the value of a resource.
 func (s *server) valueOf(ctx context.Context, uri string) (any, *schema.Error) {
 	for _, each := range resources {
 		if each.uri == uri {
-			return each.read(s, ctx)
+			return each.read(ctx, s.tools.Caller)
 		}
 	}
-	return s.readRun(ctx, strings.TrimPrefix(uri, runsURI))
+	return readRun(ctx, s.tools.Caller, strings.TrimPrefix(uri, runsURI))
 }
 
 // notFound returns the error for an unknown resource, with the code of the era.
-func notFound(uri string, e era) *conn.Fault {
+func notFound(uri string, by *tool.Client) *conn.Fault {
 	fault := invalidParams("Resource not found")
-	if fault.Data = (object{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)}); e == legacy {
-		fault.Code = codeResourceNotFound
+	if fault.Data = (map[string]any{"uri": inert.Truncate(strings.ToValidUTF8(uri, "\uFFFD"), 1<<10)}); !by.Modern {
+		fault.Code = message.CodeResourceNotFound
 	}
 	return fault
 }
 
-func (s *server) readAwaiting(ctx context.Context) (any, *schema.Error) {
+func readAwaiting(ctx context.Context, c *tool.Caller) (any, *schema.Error) {
 	var r schema.AwaitingList
-	fault := s.caller.call(ctx, "list_awaiting", object{"limit": 50}, &r)
+	fault := c.Call(ctx, "list_awaiting", map[string]any{"limit": 50}, &r)
 	return r, fault
 }
 
-func (s *server) readTasks(ctx context.Context) (any, *schema.Error) {
+func readTasks(ctx context.Context, c *tool.Caller) (any, *schema.Error) {
 	var r schema.TaskList
-	fault := s.caller.call(ctx, "list_tasks", object{"limit": 50, "order": "newest"}, &r)
+	fault := c.Call(ctx, "list_tasks", map[string]any{"limit": 50, "order": "newest"}, &r)
 	return r, fault
 }
 
@@ -134,18 +136,18 @@ type planState struct {
 }
 
 // readProgress returns the plans. A plan that cannot be read carries its error and does not hide the others.
-func (s *server) readProgress(ctx context.Context) (any, *schema.Error) {
+func readProgress(ctx context.Context, c *tool.Caller) (any, *schema.Error) {
 	var list schema.PlanList
-	if fault := s.caller.call(ctx, "list_plans", object{}, &list); fault != nil {
+	if fault := c.Call(ctx, "list_plans", map[string]any{}, &list); fault != nil {
 		return nil, fault
 	}
 	out := struct {
 		Plans []planState `json:"plans"`
 		Total int         `json:"plans_total"`
 	}{Total: len(list.Items)}
-	for _, p := range list.Items[:min(len(list.Items), maxPlans)] {
+	for _, p := range list.Items[:min(len(list.Items), tool.MaxPlans)] {
 		var r schema.ReadyItems
-		if fault := s.caller.call(ctx, "ready_items", object{"plan": p.Plan}, &r); fault != nil && ctx.Err() != nil {
+		if fault := c.Call(ctx, "ready_items", map[string]any{"plan": p.Plan}, &r); fault != nil && ctx.Err() != nil {
 			return nil, fault
 		}
 		out.Plans = append(out.Plans, planState{p, r.Ready, r.ReadyTotal, r.Completed})
@@ -154,23 +156,23 @@ func (s *server) readProgress(ctx context.Context) (any, *schema.Error) {
 }
 
 // readRun returns a run with its ledgers.
-func (s *server) readRun(ctx context.Context, id string) (any, *schema.Error) {
+func readRun(ctx context.Context, c *tool.Caller, id string) (any, *schema.Error) {
 	var list schema.RunList
-	if fault := s.caller.call(ctx, "list_runs", object{"run_id": id}, &list); fault != nil {
+	if fault := c.Call(ctx, "list_runs", map[string]any{"run_id": id}, &list); fault != nil {
 		return nil, fault
 	}
 	if len(list.Items) == 0 {
 		return nil, schema.NewError(schema.RunGone, "no run has this id")
 	}
 	var ledgers jsontext.Value
-	if fault := s.caller.call(ctx, "get_ledger", object{"run_id": id}, &ledgers); fault != nil {
+	if fault := c.Call(ctx, "get_ledger", map[string]any{"run_id": id}, &ledgers); fault != nil {
 		return nil, fault
 	}
 	var receipts schema.ReceiptList
-	if fault := s.caller.call(ctx, "list_receipts", object{"run_id": id, "limit": schema.MaxPage}, &receipts); fault != nil {
+	if fault := c.Call(ctx, "list_receipts", map[string]any{"run_id": id, "limit": schema.MaxPage}, &receipts); fault != nil {
 		return nil, fault
 	}
-	journey := object{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}
+	journey := map[string]any{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}
 	if receipts.NextCursor != "" {
 		journey["receipts_next_cursor"] = receipts.NextCursor
 	}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core/coretest"
-	"waybill/mcp"
 	"waybill/test/slow"
 )
 
@@ -133,12 +131,5 @@ func TestPagerDropsTheOldestText(t *testing.T) {
 	g.callTool("claim_task", `{"cursor":%q}`, cursors[19])
 	for _, cursor := range []string{"rest_", cursors[19] + "9999999", cursors[19] + ".1", strings.Replace(cursors[19], ".", ".-", 1)} {
 		require.Contains(t, g.callRefused("claim_task", `{"cursor":%q}`, cursor), "CURSOR_EXPIRED")
-	}
-}
-
-// A next action without advice would leave a model to guess.
-func TestEveryNextActionHasItsAdvice(t *testing.T) {
-	for _, action := range coretest.NextActions() {
-		require.NotEmpty(t, mcp.Advice(string(action)), action)
 	}
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"waybill/api"
-	"waybill/mcp/pages"
+	"waybill/mcp/message"
 	"waybill/mcp/supervise"
+	"waybill/mcp/tool"
 	"waybill/schema"
 	"waybill/wire"
 	"waybill/wire/conn"
@@ -27,25 +28,25 @@ import (
 // A server serves one host, in both eras of the protocol.
 type server struct {
 	o        Options
-	self     *implementation
+	self     *message.Implementation
 	methods  map[string]method
 	host     *conn.Conn
-	client   atomic.Pointer[client] // of the legacy era, nil before initialize was accepted
-	caller   *caller
-	leases   *leaseRenewer
-	pager    *pages.Pager
-	signer   *stateSigner
+	client   atomic.Pointer[tool.Client] // of the legacy era, nil before initialize was accepted
+	tools    *tool.Set
 	updates  *updates
 	handover sync.Mutex // held while the state is sent to a supervisor
 }
 
 // newServer returns a server. It starts no goroutine.
 func newServer(o Options) *server {
-	s := &server{
-		o: o, self: &implementation{Name: "waybill", Title: "waybill", Version: o.Version}, methods: methods(),
-		caller: &caller{table: o.Table, log: o.Logger}, pager: pages.New(), signer: newStateSigner(),
-	}
-	s.leases, s.updates = newLeaseRenewer(s.caller, s.handOver), newUpdates(s.notifyUpdated)
+	s := &server{o: o, self: &message.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, methods: methods()}
+	s.tools = tool.New(tool.Options{
+		Table: o.Table, Hooks: o.Hooks, Logger: o.Logger, Changed: s.handOver,
+		Ask: func(ctx context.Context, method string, params, result any) error {
+			return s.host.Call(ctx, method, params, result)
+		},
+	})
+	s.updates = newUpdates(s.notifyUpdated)
 	return s
 }
 
@@ -53,7 +54,7 @@ func newServer(o Options) *server {
 // its goroutines have ended.
 func (s *server) notify(ctx context.Context) {
 	var running sync.WaitGroup
-	running.Go(func() { s.leases.run(ctx) })
+	running.Go(func() { s.tools.Leases.Run(ctx) })
 	running.Go(func() { s.updates.run(ctx) })
 	if s.o.Notify != nil {
 		err := s.recovered(func() error { return s.o.Notify(ctx, s.updates.record) })
@@ -110,8 +111,8 @@ func (s *server) isChange(params []byte) bool {
 
 // An inheritance is what a process leaves.
 type inheritance struct {
-	Key    string      `json:"key"` // of the forms
-	Leases []heldLease `json:"leases"`
+	Key    string           `json:"key"` // of the forms
+	Leases []tool.HeldLease `json:"leases"`
 }
 
 // handOver sends the present state to the supervisor, if there is one. States are sent in the order of their changes.
@@ -121,7 +122,7 @@ func (s *server) handOver() {
 	}
 	s.handover.Lock()
 	defer s.handover.Unlock()
-	s.host.Notify(supervise.StateMethod, inheritance{Key: base64.StdEncoding.EncodeToString(s.signer.key[:]), Leases: s.leases.held()})
+	s.host.Notify(supervise.StateMethod, inheritance{Key: base64.StdEncoding.EncodeToString(s.tools.Signer.Key[:]), Leases: s.tools.Leases.Held()})
 }
 
 // takeOver continues where a process died. It returns how many have died.
@@ -132,14 +133,14 @@ func (s *server) takeOver(params []byte) (deaths int) {
 	if err == nil && len(of.Left) > 0 {
 		err = json.Unmarshal(of.Left, &left)
 	}
-	if key, bad := base64.StdEncoding.DecodeString(left.Key); bad == nil && len(key) == len(s.signer.key) {
-		copy(s.signer.key[:], key)
+	if key, bad := base64.StdEncoding.DecodeString(left.Key); bad == nil && len(key) == len(s.tools.Signer.Key) {
+		copy(s.tools.Signer.Key[:], key)
 	}
 	if err != nil {
 		s.o.Logger.Error("the state of the last process cannot be read", "cause", err)
 	}
 	for _, l := range left.Leases {
-		s.leases.inherit(l)
+		s.tools.Leases.Inherit(l)
 	}
 	return of.Deaths
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"waybill/mcp/message"
 	"waybill/schema"
 	"waybill/wire/conn"
 )
@@ -148,7 +149,7 @@ func (u *updates) subscribers(uri string) []string {
 // notifyUpdated notifies the subscribers of a resource.
 func (s *server) notifyUpdated(uri string) {
 	for _, subscriber := range s.updates.subscribers(uri) {
-		update := resourceUpdate{URI: uri}
+		update := message.ResourceUpdate{URI: uri}
 		if subscriber != legacySubscriber {
 			update.Meta.Subscription = jsontext.Value(subscriber)
 		}
@@ -160,34 +161,34 @@ func (s *server) notifyUpdated(uri string) {
 // that fails, notifications start when a later call opens the store.
 func (s *server) watch(ctx context.Context, r *request, uri, subscriber string) *conn.Fault {
 	if !watchable(uri) {
-		return notFound(uri, r.client.era)
+		return notFound(uri, r.client)
 	}
 	if fault := s.updates.watch(uri, subscriber); fault != nil {
 		return conn.FaultOf(fault)
 	}
-	if fault := s.caller.call(ctx, "list_awaiting", object{"limit": 1}, nil); fault != nil {
+	if fault := s.tools.Caller.Call(ctx, "list_awaiting", map[string]any{"limit": 1}, nil); fault != nil {
 		s.o.Logger.Debug("no notifications of changes until the store can be opened", "cause", fault)
 	}
 	return nil
 }
 
 func (s *server) subscribe(ctx context.Context, r *request) (any, *conn.Fault) {
-	p, fault := params[resourceParams](r)
+	p, fault := params[message.ResourceParams](r)
 	if fault == nil {
 		fault = s.watch(ctx, r, p.URI, legacySubscriber)
 	}
-	return emptyResult{}, fault
+	return message.EmptyResult{}, fault
 }
 
 func (s *server) unsubscribe(_ context.Context, r *request) (any, *conn.Fault) {
-	p, fault := params[resourceParams](r)
+	p, fault := params[message.ResourceParams](r)
 	s.updates.unwatch(p.URI, legacySubscriber)
-	return emptyResult{}, fault
+	return message.EmptyResult{}, fault
 }
 
 // listen is a subscription, which lasts until ctx ends. Without a resource it ends at once.
 func (s *server) listen(ctx context.Context, r *request) (any, *conn.Fault) {
-	p, fault := params[listenParams](r)
+	p, fault := params[message.ListenParams](r)
 	if fault == nil && p.Notifications == nil {
 		fault = invalidParams("invalid params: missing required 'notifications' field")
 	}
@@ -201,12 +202,12 @@ func (s *server) listen(ctx context.Context, r *request) (any, *conn.Fault) {
 		}
 		defer s.updates.unwatch(uri, subscriber)
 	}
-	mine := meta{Subscription: r.ID}
-	s.host.Notify("notifications/subscriptions/acknowledged", acknowledgement{mine, *p.Notifications})
+	mine := message.Meta{Subscription: r.ID}
+	s.host.Notify("notifications/subscriptions/acknowledged", message.Acknowledgement{Meta: mine, Notifications: *p.Notifications})
 	if len(p.Notifications.Resources) > 0 {
 		<-ctx.Done()
 	}
-	return &listenResult{head{Meta: mine}}, nil
+	return &message.ListenResult{Head: message.Head{Meta: mine}}, nil
 }
 
 func tooManyRuns() *schema.Error {

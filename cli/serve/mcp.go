@@ -11,6 +11,7 @@ import (
 	"waybill/cli/output"
 	"waybill/mcp"
 	"waybill/mcp/supervise"
+	"waybill/mcp/tool"
 	"waybill/schema"
 	"waybill/wire"
 )
@@ -77,7 +78,7 @@ func (a commands) superviseMCP(ctx context.Context, f hostFlags, args []string) 
 		var err error
 		a.Code, err = supervise.Run(ctx, supervise.Options{
 			In: l.in, Out: l.out, Start: func() (*supervise.Worker, error) { return startWorker(args) },
-			Repeatable: mcp.Repeatable, Logger: l.logger, MaxMessageBytes: schema.MaxMessageBytes,
+			Repeatable: tool.Repeatable, Logger: l.logger, MaxMessageBytes: schema.MaxMessageBytes,
 		})
 		if errors.Is(err, supervise.ErrKeepsDying) {
 			a.Say("waybill: " + err.Error() + "; its last words are above, and `waybill doctor` looks for the cause")

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"context"
@@ -18,11 +18,11 @@ const (
 	maxSilence        = 15 * time.Minute // and this long after the last request of the host
 )
 
-// A leaseRenewer renews the leases of tasks that were claimed through this server, because a model cannot send
+// A Leases renews the leases of tasks that were claimed through this server, because a model cannot send
 // heartbeats. When the process dies, the leases expire and other workers can claim the tasks. They expire too when the host
 // is silent: some hosts leave a daemon behind that keeps the connection when their user has quit.
-type leaseRenewer struct {
-	caller  *caller
+type Leases struct {
+	caller  *Caller
 	changed func()        // called when held has changed
 	added   chan struct{} // of size 1: a lease was added
 
@@ -41,27 +41,27 @@ type lease struct {
 	delivered     bool      // the host has the token
 }
 
-// A heldLease is what the next process needs to renew a lease. The clock of the lease goes on: an agent that has gone must
+// A HeldLease is what the next process needs to renew a lease. The clock of the lease goes on: an agent that has gone must
 // not keep a task because processes die.
-type heldLease struct {
+type HeldLease struct {
 	TaskID  string    `json:"task_id"`
 	Token   string    `json:"token"`
 	IdleAt  time.Time `json:"idle_at"`
 	HeardAt time.Time `json:"heard_at"` // of the host, when the process wrote this
 }
 
-func newLeaseRenewer(c *caller, changed func()) *leaseRenewer {
-	return &leaseRenewer{caller: c, changed: changed, added: make(chan struct{}, 1), leases: map[string]*lease{}}
+func newLeases(c *Caller, changed func()) *Leases {
+	return &Leases{caller: c, changed: changed, added: make(chan struct{}, 1), leases: map[string]*lease{}}
 }
 
 // add starts the renewals of a lease.
-func (r *leaseRenewer) add(taskID, token string) {
+func (r *Leases) add(taskID, token string) {
 	now := time.Now()
 	r.keep(lease{taskID: taskID, token: token, due: now.Add(renewEvery), idleAt: now.Add(maxIdleTime)}, now)
 }
 
 // markDelivered records that the host has the token of a lease.
-func (r *leaseRenewer) markDelivered(taskID, token string) {
+func (r *Leases) markDelivered(taskID, token string) {
 	r.mu.Lock()
 	l := r.leases[taskID]
 	mine := l != nil && l.token == token
@@ -74,12 +74,12 @@ func (r *leaseRenewer) markDelivered(taskID, token string) {
 	}
 }
 
-// inherit continues the renewals of a lease at once, because nothing has renewed it since the last process died.
-func (r *leaseRenewer) inherit(l heldLease) {
+// Inherit continues the renewals of a lease at once, because nothing has renewed it since the last process died.
+func (r *Leases) Inherit(l HeldLease) {
 	r.keep(lease{taskID: l.TaskID, token: l.Token, due: time.Now(), idleAt: l.IdleAt, delivered: true}, l.HeardAt)
 }
 
-func (r *leaseRenewer) keep(l lease, heardAt time.Time) {
+func (r *Leases) keep(l lease, heardAt time.Time) {
 	r.mu.Lock()
 	if heardAt.After(r.heardAt) {
 		r.heardAt = heardAt
@@ -92,8 +92,8 @@ func (r *leaseRenewer) keep(l lease, heardAt time.Time) {
 	}
 }
 
-// count counts the requests that are being served. Each is a sign of life of the host.
-func (r *leaseRenewer) count(n int) {
+// Count counts the requests that are being served. Each is a sign of life of the host.
+func (r *Leases) Count(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open += n
@@ -101,7 +101,7 @@ func (r *leaseRenewer) count(n int) {
 }
 
 // touch records that a call names a task, and reports whether the host has asked to cancel the task.
-func (r *leaseRenewer) touch(taskID string) (withdrawn bool) {
+func (r *Leases) touch(taskID string) (withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.leases[taskID]
@@ -113,7 +113,7 @@ func (r *leaseRenewer) touch(taskID string) (withdrawn bool) {
 }
 
 // drop ends the renewals of a lease. A newer lease of the task stays.
-func (r *leaseRenewer) drop(taskID, token string) {
+func (r *Leases) drop(taskID, token string) {
 	r.mu.Lock()
 	l := r.leases[taskID]
 	mine := l != nil && l.token == token
@@ -126,25 +126,25 @@ func (r *leaseRenewer) drop(taskID, token string) {
 	}
 }
 
-// held returns the leases for the next process. It leaves out those whose token the host does not have: if this process
+// Held returns the leases for the next process. It leaves out those whose token the host does not have: if this process
 // dies, the host is told that the outcome of its claim is unknown, and the lease must expire.
-func (r *leaseRenewer) held() []heldLease {
+func (r *Leases) Held() []HeldLease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open > 0 {
 		r.heardAt = time.Now() // the host waits for an answer
 	}
-	all := []heldLease{}
+	all := []HeldLease{}
 	for _, id := range slices.Sorted(maps.Keys(r.leases)) {
 		if l := r.leases[id]; l.delivered {
-			all = append(all, heldLease{TaskID: id, Token: l.token, IdleAt: l.idleAt, HeardAt: r.heardAt})
+			all = append(all, HeldLease{TaskID: id, Token: l.token, IdleAt: l.idleAt, HeardAt: r.heardAt})
 		}
 	}
 	return all
 }
 
-// run renews the leases until ctx ends. They expire after that.
-func (r *leaseRenewer) run(ctx context.Context) {
+// Run renews the leases until ctx ends. They expire after that.
+func (r *Leases) Run(ctx context.Context) {
 	timer := time.NewTimer(maxIdleTime)
 	defer timer.Stop()
 	for {
@@ -166,7 +166,7 @@ func (r *leaseRenewer) run(ctx context.Context) {
 }
 
 // untilDue returns how long it takes until the next renewal is due.
-func (r *leaseRenewer) untilDue() time.Duration {
+func (r *Leases) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := maxIdleTime
@@ -178,7 +178,7 @@ func (r *leaseRenewer) untilDue() time.Duration {
 
 // due returns the leases to renew now. It drops those that no call has named for maxIdleTime, or all if the host is silent,
 // and reports whether there were any.
-func (r *leaseRenewer) due() (due []lease, dropped bool) {
+func (r *Leases) due() (due []lease, dropped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -197,10 +197,10 @@ func (r *leaseRenewer) due() (due []lease, dropped bool) {
 }
 
 // renew renews a lease. It ends the renewals if the lease is lost.
-func (r *leaseRenewer) renew(ctx context.Context, l lease) {
+func (r *Leases) renew(ctx context.Context, l lease) {
 	params := object{"task_id": l.taskID, "lease_token": l.token, "lease_ms": leaseTime.Milliseconds()}
 	var result schema.HeartbeatResult
-	fault := r.caller.call(ctx, "heartbeat", params, &result)
+	fault := r.caller.Call(ctx, "heartbeat", params, &result)
 	switch {
 	case ctx.Err() != nil:
 	case fault == nil && !result.Applied, fault != nil && fault.Data.Code == schema.TaskGone:
@@ -212,7 +212,7 @@ func (r *leaseRenewer) renew(ctx context.Context, l lease) {
 	}
 }
 
-func (r *leaseRenewer) recordRenewal(l lease, withdrawn bool) {
+func (r *Leases) recordRenewal(l lease, withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now := r.leases[l.taskID]; now != nil && now.token == l.token {

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/mcp/inert"
+	"waybill/mcp/message"
 	"waybill/schema"
 )
 
@@ -43,7 +44,7 @@ func (c *call) reply() (facts, *schema.Error) {
 func (c *call) answer(params object) (facts, *schema.Error) {
 	params["by"] = c.client.nameOf()
 	var r schema.ReplyResult
-	if fault := c.server.caller.call(c.ctx, "reply", params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "reply", params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -61,7 +62,7 @@ func (c *call) listQuestions() (facts, *schema.Error) {
 		params["cursor"] = cursor
 	}
 	var r schema.AwaitingList
-	if fault := c.server.caller.call(c.ctx, "list_awaiting", params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "list_awaiting", params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -100,13 +101,13 @@ func (c *call) ask() (facts, *schema.Error) {
 	switch {
 	case c.state != "" || c.form != nil:
 		return c.acceptForm(q)
-	case !c.client.forms:
+	case !c.client.Forms:
 		return q.askByModel(""), nil
-	case c.client.era == modern:
-		c.server.handOver() // the answer may come to the next process
-		c.needs = &toolResult{
-			head: head{ResultType: "input_required"}, Content: []text{},
-			InputRequests: map[string]form{answerKey: {formMethod, q.form()}}, RequestState: c.server.signer.sign(q, time.Now().Add(answerTime)),
+	case c.client.Modern:
+		c.set.o.Changed() // the answer may come to the next process
+		c.needs = &message.ToolResult{
+			Head: message.Head{ResultType: "input_required"}, Content: []message.Text{},
+			InputRequests: map[string]message.Form{answerKey: {Method: formMethod, Params: q.form()}}, RequestState: c.set.Signer.sign(q, time.Now().Add(answerTime)),
 		}
 		return nil, nil
 	}
@@ -118,8 +119,8 @@ func (c *call) ask() (facts, *schema.Error) {
 func (c *call) askByForm(q question) (facts, *schema.Error) {
 	ctx, cancel := context.WithTimeout(c.ctx, answerTime)
 	defer cancel()
-	var result formResult
-	err := c.server.host.Call(ctx, formMethod, q.form(), &result)
+	var result message.FormResult
+	err := c.set.o.Ask(ctx, formMethod, q.form(), &result)
 	switch {
 	case c.ctx.Err() != nil:
 		return nil, schema.NewError(schema.Cancelled, "the call was cancelled; nothing has changed")
@@ -134,7 +135,7 @@ func (c *call) askByForm(q question) (facts, *schema.Error) {
 // currentQuestion returns the question that a task asks now.
 func (c *call) currentQuestion() (question, *schema.Error) {
 	var r schema.TaskDetail
-	if fault := c.server.caller.call(c.ctx, "get_task", object{"task_id": c.params["task_id"]}, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "get_task", object{"task_id": c.params["task_id"]}, &r); fault != nil {
 		return question{}, fault
 	}
 	t := &r.Task
@@ -158,12 +159,12 @@ func alreadyResolved() *schema.Error {
 }
 
 // form returns the form that the host shows to the person.
-func (q question) form() formParams {
-	message := inert.Cut(q.text, maxAsked)
+func (q question) form() message.FormParams {
+	asked := inert.Cut(q.text, maxAsked)
 	if q.description != "" {
-		message = q.description + "\n\n" + message
+		asked = q.description + "\n\n" + asked
 	}
-	return formParams{Mode: "form", Message: message, Schema: answerForm}
+	return message.FormParams{Mode: "form", Message: asked, Schema: answerForm}
 }
 
 // askByModel returns facts that tell the model to ask the user, and why.
@@ -180,13 +181,13 @@ func (q question) askByModel(why string) (f facts) {
 
 // acceptForm applies the answer to a form of an earlier result, after checking its signed state.
 func (c *call) acceptForm(q question) (facts, *schema.Error) {
-	switch err := c.server.signer.verify(c.state, q, time.Now()); {
+	switch err := c.set.Signer.verify(c.state, q, time.Now()); {
 	case errors.Is(err, errOtherQuestion):
 		return nil, alreadyResolved()
 	case err != nil:
 		return nil, schema.NewError(schema.InvalidParams, err.Error()).Hint("call reply with task_id alone to have the person asked again")
 	}
-	var result formResult
+	var result message.FormResult
 	if json.Unmarshal(c.form[answerKey], &result) != nil {
 		return nil, schema.NewError(schema.InvalidParams, "inputResponses has no answer to the form").
 			Hint("call reply with task_id alone to have the person asked again")
@@ -195,7 +196,7 @@ func (c *call) acceptForm(q question) (facts, *schema.Error) {
 }
 
 // applyAnswer passes the person's answer to the task, or reports that there is none.
-func (c *call) applyAnswer(q question, result *formResult) (facts, *schema.Error) {
+func (c *call) applyAnswer(q question, result *message.FormResult) (facts, *schema.Error) {
 	if result.Action != "accept" {
 		var f facts
 		f.add("task_id", q.taskID)

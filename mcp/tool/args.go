@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"fmt"
@@ -12,6 +12,19 @@ import (
 	"waybill/mcp/inert"
 	"waybill/schema"
 )
+
+// A tool presents a method to a model.
+type tool struct {
+	name, title string
+	doc         string // its first sentence says when to use the tool
+	params      []param
+	docHooks    string // instead of doc, where the hooks of the host bring and acknowledge instructions
+	idempotent  bool   // repeating a call changes nothing more
+	pages       bool   // the method has cursors for the pages of a list
+	unlisted    bool   // callable, but another tool that is listed does the same
+	// run executes a call.
+	run func(*call) (facts, *schema.Error)
+}
 
 // args are the arguments of a call, by their names.
 type args map[string]jsontext.Value
@@ -109,4 +122,28 @@ func (t *tool) nameArguments(fault *schema.Error) *schema.Error {
 		}
 	}
 	return &out
+}
+
+// A param is an argument of a tool.
+type param struct {
+	name string
+	doc  string // shown to the model; "" if the name is enough
+	// from is the dotted path in the params of the method, or "" if it is the name.
+	from string
+	// only restricts an enum.
+	only []string
+	// optional marks an argument that the method requires and the tool does not.
+	optional bool
+	// own marks a string of the tool itself, which the method does not get.
+	own bool
+	// ids marks an argument that takes the id of an instruction. Where the host has hooks, the model sees no such id.
+	ids bool
+}
+
+// place returns the path of the argument in the params of the method.
+func (p *param) place() []string {
+	if p.from == "" {
+		return []string{p.name}
+	}
+	return strings.Split(p.from, ".")
 }

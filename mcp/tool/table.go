@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"cmp"
@@ -9,35 +9,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"waybill/mcp/message"
 	"waybill/mcp/pages"
 	"waybill/schema"
-	"waybill/wire/conn"
 )
-
-// A tool presents a method to a model.
-type tool struct {
-	name, title string
-	doc         string // its first sentence says when to use the tool
-	params      []param
-	docHooks    string // instead of doc, where the hooks of the host bring and acknowledge instructions
-	idempotent  bool   // repeating a call changes nothing more
-	pages       bool   // the method has cursors for the pages of a list
-	unlisted    bool   // callable, but another tool that is listed does the same
-	// run executes a call.
-	run func(*call) (facts, *schema.Error)
-}
-
-// A call is one call of a tool.
-type call struct {
-	server *server
-	ctx    context.Context
-	client *client
-	form   map[string]jsontext.Value // answers to a form of an earlier result
-	state  string                    // of that form
-	args   args
-	params object      // of the method
-	needs  *toolResult // the form that the host must show first, or nil
-}
 
 // These arguments belong to several tools.
 var (
@@ -210,8 +185,8 @@ var tools = []tool{
 	},
 }
 
-// toolFor returns a tool as this host has it, or nil.
-func (s *server) toolFor(name string) *tool {
+// find returns a tool as this host has it, or nil.
+func (s *Set) find(name string) *tool {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
 		return nil
@@ -224,20 +199,20 @@ func (s *server) toolFor(name string) *tool {
 	return &t
 }
 
-func (s *server) listTools(_ context.Context, r *request) (any, *conn.Fault) {
-	list := &toolList{validity: onlyNow}
+// List returns the tools that a model sees.
+func (s *Set) List() (list []message.ListedTool) {
 	for i := range tools {
 		if tools[i].unlisted {
 			continue
 		}
-		t := s.toolFor(tools[i].name)
+		t := s.find(tools[i].name)
 		m := declared(t.name)
-		list.Tools = append(list.Tools, listedTool{
+		list = append(list, message.ListedTool{
 			Name: t.name, Title: t.title, Description: t.doc, InputSchema: inputSchema(m, t.params),
-			Annotations: toolHints{Title: t.title, ReadOnly: m.Kind == schema.Read, Idempotent: t.idempotent || m.Kind == schema.Read},
+			Annotations: message.ToolHints{Title: t.title, ReadOnly: m.Kind == schema.Read, Idempotent: t.idempotent || m.Kind == schema.Read},
 		})
 	}
-	return list, onePage(r)
+	return list
 }
 
 // declared returns the declaration of a method.
@@ -250,39 +225,35 @@ func declared(name string) schema.Method {
 	panic("mcp: no method is called " + name)
 }
 
-// callTool runs one call of a tool. Errors that the model can correct become tool results; defects become errors for the
-// host.
-func (s *server) callTool(ctx context.Context, r *request) (any, *conn.Fault) {
-	p, bad := params[toolParams](r)
-	if bad != nil {
-		return nil, bad
-	}
-	t := s.toolFor(p.Name)
+// Call runs one call of a tool. Errors that the model can correct become results, and defects errors. ok is false if
+// there is no such tool.
+func (s *Set) Call(ctx context.Context, by *Client, p *message.ToolParams) (result *message.ToolResult, fault *schema.Error, ok bool) {
+	t := s.find(p.Name)
 	if t == nil {
-		return nil, invalidParams("unknown tool " + quote(p.Name))
+		return nil, nil, false
 	}
 	a, fault := t.parseArguments(p.Arguments)
 	if fault != nil {
-		return refusal(fault), nil
+		return refusal(fault), nil, true
 	}
-	withdrawn := s.leases.touch(a.text("task_id"))
-	c := &call{server: s, ctx: ctx, client: r.client, form: p.InputResponses, state: p.RequestState, args: a, params: t.paramsFor(a)}
+	withdrawn := s.Leases.touch(a.text("task_id"))
+	c := &call{set: s, ctx: ctx, client: by, form: p.InputResponses, state: p.RequestState, args: a, params: t.paramsFor(a)}
 	f, fault := s.runCall(t, c)
 	switch {
 	case fault != nil && fault.Data.Code == schema.Internal:
-		return nil, conn.FaultOf(fault)
+		return nil, fault, true
 	case fault != nil:
-		return refusal(t.nameArguments(fault)), nil
+		return refusal(t.nameArguments(fault)), nil, true
 	case c.needs != nil:
-		return c.needs, nil
+		return c.needs, nil, true
 	case withdrawn && t.name != "finish_attempt":
 		f.add("withdrawn", "The task was cancelled. Stop, and call finish_attempt with status cancelled.")
 	}
-	return s.result(f), nil
+	return s.result(f), nil, true
 }
 
 // runCall runs the tool, or returns the rest of an earlier answer if the call has a cursor for it.
-func (s *server) runCall(t *tool, c *call) (facts, *schema.Error) {
+func (s *Set) runCall(t *tool, c *call) (facts, *schema.Error) {
 	cursor := c.args.text("cursor")
 	if !strings.HasPrefix(cursor, pages.RestPrefix) && (cursor == "" || t.pages) {
 		return t.run(c)

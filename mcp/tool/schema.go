@@ -1,9 +1,8 @@
-package mcp
+package tool
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,30 +14,6 @@ import (
 
 // This file derives the input schemas of tools from the declarations of methods. A schema is an object of plain
 // properties, without unions, references, null or nesting, because the strictest hosts accept nothing else.
-
-// A param is an argument of a tool.
-type param struct {
-	name string
-	doc  string // shown to the model; "" if the name is enough
-	// from is the dotted path in the params of the method, or "" if it is the name.
-	from string
-	// only restricts an enum.
-	only []string
-	// optional marks an argument that the method requires and the tool does not.
-	optional bool
-	// own marks a string of the tool itself, which the method does not get.
-	own bool
-	// ids marks an argument that takes the id of an instruction. Where the host has hooks, the model sees no such id.
-	ids bool
-}
-
-// place returns the path of the argument in the params of the method.
-func (p *param) place() []string {
-	if p.from == "" {
-		return []string{p.name}
-	}
-	return strings.Split(p.from, ".")
-}
 
 // A property is the schema of an argument. It leaves out patterns and formats, which hosts treat differently and the
 // method checks anyway.

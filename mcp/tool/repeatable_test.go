@@ -1,11 +1,11 @@
-package mcp_test
+package tool_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/mcp"
+	"waybill/mcp/tool"
 )
 
 // A change that is wrongly repeated takes effect twice, or is answered as if it had not taken effect.
@@ -33,7 +33,7 @@ func TestOnlyHarmlessRequestsAreRepeatable(t *testing.T) {
 		{"tools/call", `{"name":"reply","arguments":{"task_id":"t","reply":"yes"}}`, false, false},
 		{"tools/call", `{"name":"reply","arguments":{"task_id":"t"},"inputResponses":{}}`, false, false},
 	} {
-		repeatable, untilAnswer := mcp.Repeatable(c.method, []byte(c.params))
+		repeatable, untilAnswer := tool.Repeatable(c.method, []byte(c.params))
 		require.Equal(t, c.repeatable, repeatable, c.params)
 		require.Equal(t, c.untilAnswer, untilAnswer, c.params)
 	}

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"path"
@@ -14,7 +14,7 @@ const maxDispatch = 32 << 10
 
 func (c *call) acknowledge() (facts, *schema.Error) {
 	var r schema.AcknowledgeResult
-	if fault := c.server.caller.call(c.ctx, "acknowledge", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "acknowledge", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -28,7 +28,7 @@ func (c *call) acknowledge() (facts, *schema.Error) {
 
 // addInstruction adds the id of an instruction, unless hooks of the host acknowledge instructions.
 func (c *call) addInstruction(f *facts, id string) {
-	if !c.server.o.Hooks {
+	if !c.set.o.Hooks {
 		f.add("instruction_id", id)
 	}
 }
@@ -61,12 +61,12 @@ func (c *call) reportEvent() (facts, *schema.Error) {
 	}
 	c.params["data"] = data
 	var r schema.ReportEventResult
-	if fault := c.server.caller.call(c.ctx, "report_event", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "report_event", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
 	f.put("acknowledged_total", len(r.Acknowledged))
-	if !c.server.o.Hooks {
+	if !c.set.o.Hooks {
 		f.add("acknowledged", r.Acknowledged[:min(len(r.Acknowledged), maxListed)])
 	}
 	return f, nil
@@ -90,7 +90,7 @@ func (c *call) queueInstruction() (facts, *schema.Error) {
 		c.params["standing"], c.params["trigger"] = true, schema.Trigger{EventType: eventOfTool, Path: glob}
 	}
 	var r schema.QueueInstructionWithAckResult
-	if fault := c.server.caller.call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "queue_instruction_with_ack", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -104,7 +104,7 @@ func (c *call) queueInstruction() (facts, *schema.Error) {
 func (c *call) dispatchInstructions() (facts, *schema.Error) {
 	var r schema.DispatchResult
 	c.params["max_bytes"] = maxDispatch
-	if fault := c.server.caller.call(c.ctx, "dispatch_instructions", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "dispatch_instructions", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts

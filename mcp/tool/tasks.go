@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ const (
 
 func (c *call) createTask() (facts, *schema.Error) {
 	var r schema.TaskResult
-	if fault := c.server.caller.call(c.ctx, "create_task", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "create_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -37,7 +37,7 @@ func (c *call) claimTask() (facts, *schema.Error) {
 		c.params["worker"] = c.client.nameOf()
 	}
 	var r schema.ClaimTaskResult
-	if fault := c.server.caller.call(c.ctx, "claim_task", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "claim_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -47,11 +47,11 @@ func (c *call) claimTask() (facts, *schema.Error) {
 		return f, nil
 	}
 	taskID, token := r.Claim.Task.TaskID, r.Claim.Lease.Token
-	c.server.leases.add(taskID, token)
+	c.set.Leases.add(taskID, token)
 	// An undelivered claim is returned. If that fails, the lease must expire, or no worker would get the task.
 	turn := turnOf(c.ctx)
-	turn.undelivered(func() { c.server.leases.drop(taskID, token) })
-	turn.delivered(func() { c.server.leases.markDelivered(taskID, token) })
+	turn.undelivered(func() { c.set.Leases.drop(taskID, token) })
+	turn.delivered(func() { c.set.Leases.markDelivered(taskID, token) })
 	f.add("task_id", taskID)
 	f.add("lease_token", token)
 	f.addClaim(r.Claim)
@@ -73,10 +73,10 @@ func (f *facts) addClaim(c *schema.Claim) {
 
 func (c *call) finishAttempt() (facts, *schema.Error) {
 	var r schema.FinishAttemptResult
-	if fault := c.server.caller.call(c.ctx, "finish_attempt", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "finish_attempt", c.params, &r); fault != nil {
 		return nil, fault
 	}
-	c.server.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
+	c.set.Leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	var f facts
 	f.put("applied", r.Applied)
 	if !r.Applied {
@@ -95,7 +95,7 @@ func (c *call) finishAttempt() (facts, *schema.Error) {
 
 func (c *call) getTask() (facts, *schema.Error) {
 	var r schema.TaskDetail
-	if fault := c.server.caller.call(c.ctx, "get_task", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "get_task", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"waybill/mcp/inert"
+	"waybill/mcp/message"
 	"waybill/mcp/pages"
 	"waybill/schema"
 	"waybill/schema/codec"
@@ -89,12 +90,6 @@ type longText struct {
 
 // A block is a text that has lines of its own.
 type block string
-
-// result returns an answer with the facts. It keeps the texts that do not fit.
-func (s *server) result(f facts) *toolResult {
-	f = bounded(s.pager, paged(s.pager, f))
-	return &toolResult{Content: []text{textOf(strings.TrimSuffix(f.text(), "\n"))}, Structured: f}
-}
 
 // paged returns the facts with the first page of each long text, and the facts about its other pages.
 func paged(keep *pages.Pager, f facts) facts {
@@ -276,7 +271,7 @@ func (f facts) members() codec.Ordered {
 }
 
 // refusal returns an answer for an error: its code, its message and its hint.
-func refusal(fault *schema.Error) *toolResult {
+func refusal(fault *schema.Error) *message.ToolResult {
 	says := string(fault.Data.Code) + ": " + withFullStop(inert.Cut(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
 		says += " " + withFullStop(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
@@ -287,7 +282,7 @@ func refusal(fault *schema.Error) *toolResult {
 	if fault.Data.Outcome == schema.OutcomeUnknown {
 		says += " It may have taken effect."
 	}
-	return &toolResult{IsError: true, Content: []text{textOf(says)}}
+	return &message.ToolResult{IsError: true, Content: []message.Text{message.TextOf(says)}}
 }
 
 // maxFault limits the message of an error.

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"bytes"
@@ -21,25 +21,25 @@ var (
 	errOtherQuestion = errors.New("the form was about another question")
 )
 
-// A stateSigner signs the state that ties a form to its question, because the host carries the state and may change it
+// A Signer signs the state that ties a form to its question, because the host carries the state and may change it
 // or send it twice. Each process has its own key and refuses the state of another.
-type stateSigner struct{ key [32]byte }
+type Signer struct{ Key [32]byte }
 
-func newStateSigner() *stateSigner {
-	s := new(stateSigner)
-	_, _ = rand.Read(s.key[:]) // it never fails
+func newSigner() *Signer {
+	s := new(Signer)
+	_, _ = rand.Read(s.Key[:]) // it never fails
 	return s
 }
 
 // sign returns the state of a form: its expiry and a digest of its question, both signed.
-func (s *stateSigner) sign(q question, expires time.Time) string {
+func (s *Signer) sign(q question, expires time.Time) string {
 	state := binary.BigEndian.AppendUint64(nil, uint64(expires.UnixMilli()))
 	state = append(state, q.digest()...)
 	return base64.RawURLEncoding.EncodeToString(append(state, s.mac(state)...))
 }
 
 // verify returns an error if the state is not a valid one for the question.
-func (s *stateSigner) verify(text string, q question, now time.Time) error {
+func (s *Signer) verify(text string, q question, now time.Time) error {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) != 8+2*sha256.Size {
 		return errUnknownState
@@ -56,8 +56,8 @@ func (s *stateSigner) verify(text string, q question, now time.Time) error {
 	return nil
 }
 
-func (s *stateSigner) mac(state []byte) []byte {
-	mac := hmac.New(sha256.New, s.key[:])
+func (s *Signer) mac(state []byte) []byte {
+	mac := hmac.New(sha256.New, s.Key[:])
 	mac.Write(state)
 	return mac.Sum(nil)
 }

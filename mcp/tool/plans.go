@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"context"
@@ -16,13 +16,13 @@ func (c *call) readyItems() (facts, *schema.Error) {
 	if _, named := c.params["plan"]; !named {
 		return c.plans()
 	}
-	return c.server.readiness(c.ctx, c.params)
+	return c.set.readiness(c.ctx, c.params)
 }
 
 // readiness returns the ready items of a plan, and why the others wait.
-func (s *server) readiness(ctx context.Context, params object) (facts, *schema.Error) {
+func (s *Set) readiness(ctx context.Context, params object) (facts, *schema.Error) {
 	var r schema.ReadyItems
-	if fault := s.caller.call(ctx, "ready_items", params, &r); fault != nil {
+	if fault := s.Caller.Call(ctx, "ready_items", params, &r); fault != nil {
 		return nil, fault
 	}
 	titles := s.titles(ctx, params["plan"])
@@ -39,9 +39,9 @@ func (s *server) readiness(ctx context.Context, params object) (facts, *schema.E
 
 // titles returns the titles of the items of a plan by their ids. It returns none if the plan cannot be read, because an
 // item can be begun without its title.
-func (s *server) titles(ctx context.Context, plan any) map[string]string {
+func (s *Set) titles(ctx context.Context, plan any) map[string]string {
 	var p schema.Plan
-	_ = s.caller.call(ctx, "get_plan", object{"plan": plan}, &p)
+	_ = s.Caller.Call(ctx, "get_plan", object{"plan": plan}, &p)
 	titles := make(map[string]string, len(p.Items))
 	for _, item := range p.Items {
 		titles[item.ItemID] = inert.Line(item.Title)
@@ -106,7 +106,7 @@ func waitingLines(all []schema.WaitingItem) (text string, done int) {
 // plans lists the plans of the workspace.
 func (c *call) plans() (facts, *schema.Error) {
 	var r schema.PlanList
-	if fault := c.server.caller.call(c.ctx, "list_plans", object{}, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "list_plans", object{}, &r); fault != nil {
 		return nil, fault
 	}
 	return planFacts(&r), nil
@@ -115,7 +115,7 @@ func (c *call) plans() (facts, *schema.Error) {
 // planFacts returns the facts of a list of plans.
 func planFacts(r *schema.PlanList) (f facts) {
 	f.put("plans_total", len(r.Items))
-	f.add("plans", listOf(r.Items[:min(len(r.Items), maxPlans)], planSummary))
+	f.add("plans", listOf(r.Items[:min(len(r.Items), MaxPlans)], planSummary))
 	f.addNeutral("problems", r.Problems)
 	if len(r.Items) == 0 {
 		f.add("do", "There is no plan: write one, such as tasks.md with a checkbox and an id for each task.")
@@ -125,8 +125,8 @@ func planFacts(r *schema.PlanList) (f facts) {
 	return f
 }
 
-// maxPlans limits a list of plans, the latest first.
-const maxPlans = 30
+// MaxPlans limits a list of plans, the latest first.
+const MaxPlans = 30
 
 func planSummary(p schema.PlanSummary) (f facts) {
 	f.add("plan", inert.Cut(p.Plan, maxLine))
@@ -144,7 +144,7 @@ func planSummary(p schema.PlanSummary) (f facts) {
 
 func (c *call) initRun() (facts, *schema.Error) {
 	var r schema.InitRunResult
-	if fault := c.server.caller.call(c.ctx, "init_run", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "init_run", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
@@ -193,13 +193,13 @@ var advice = map[string]string{
 func (c *call) compilePrompt() (facts, *schema.Error) {
 	var r schema.CompilePromptResult
 	if handle := c.args.text("since"); handle != "" {
-		c.params["since"] = c.server.pager.CursorOf(handle)
+		c.params["since"] = c.set.pager.CursorOf(handle)
 	}
-	if fault := c.server.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("packet_cursor", c.server.pager.Handle(r.Packet.Cursor))
+	f.add("packet_cursor", c.set.pager.Handle(r.Packet.Cursor))
 	f.add("packet_mode", r.Packet.Mode)
 	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
@@ -222,11 +222,11 @@ func omission(o schema.Omission) (f facts) {
 
 func (c *call) ingestOutput() (facts, *schema.Error) {
 	var r schema.IngestOutputResult
-	if fault := c.server.caller.call(c.ctx, "ingest_output", c.params, &r); fault != nil {
+	if fault := c.set.Caller.Call(c.ctx, "ingest_output", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	if r.Task != nil {
-		c.server.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
+		c.set.Leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	}
 	var f facts
 	f.add("verdict", r.Verdict)

@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 // lateAnswerTime is how long await waits for the answer of a cancelled call.
 const lateAnswerTime = time.Second
 
-// A caller calls methods of the table and waits for their answers.
-type caller struct {
+// A Caller calls methods of the table and waits for their answers.
+type Caller struct {
 	table *api.Table
 	log   *slog.Logger
 }
 
-// call runs a method and decodes its result into result, which may be nil.
-func (c *caller) call(ctx context.Context, method string, params, result any) *schema.Error {
+// Call runs a method and decodes its result into result, which may be nil.
+func (c *Caller) Call(ctx context.Context, method string, params, result any) *schema.Error {
 	raw, err := codec.Encode(params)
 	if err != nil {
 		return schema.NewError(schema.InvalidUTF8, "the arguments are not valid UTF-8").Hint("send text only")
@@ -33,11 +33,11 @@ func (c *caller) call(ctx context.Context, method string, params, result any) *s
 	return c.callRaw(ctx, method, raw, result)
 }
 
-// callRaw is call with encoded params.
-func (c *caller) callRaw(ctx context.Context, method string, params []byte, result any) *schema.Error {
+// callRaw is Call with encoded params.
+func (c *Caller) callRaw(ctx context.Context, method string, params []byte, result any) *schema.Error {
 	a := c.start(ctx, method, params)
 	if a.Err != nil {
-		return c.withIncident(a, method)
+		return c.WithIncident(a, method)
 	}
 	if a.Undelivered != nil {
 		turnOf(ctx).undelivered(a.Undelivered)
@@ -50,13 +50,13 @@ func (c *caller) callRaw(ctx context.Context, method string, params []byte, resu
 		err = json.Unmarshal(text, result)
 	}
 	if err != nil {
-		return c.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the answer cannot be read"), Cause: err}, method)
+		return c.WithIncident(api.Answer{Err: schema.NewError(schema.Internal, "the answer cannot be read"), Cause: err}, method)
 	}
 	return nil
 }
 
 // start runs a method when it is its turn, passes the turn on, and waits for the answer.
-func (c *caller) start(ctx context.Context, method string, params []byte) api.Answer {
+func (c *Caller) start(ctx context.Context, method string, params []byte) api.Answer {
 	entry, ok := c.table.Entry(method)
 	if !ok || entry.Start == nil {
 		return api.Answer{Err: schema.NewError(schema.MethodNotFound, "there is no method "+method)}
@@ -124,8 +124,8 @@ func (w *pendingAnswer) await(ctx context.Context) api.Answer {
 	return api.Answer{Err: fault}
 }
 
-// withIncident returns the error of an answer. A defect gets an incident id, and its cause is logged.
-func (c *caller) withIncident(a api.Answer, method string) *schema.Error {
+// WithIncident returns the error of an answer. A defect gets an incident id, and its cause is logged.
+func (c *Caller) WithIncident(a api.Answer, method string) *schema.Error {
 	if a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
 		return a.Err
 	}
