@@ -43,6 +43,7 @@ type cells map[string]string
 
 // TestHosts runs each host through each test. If all of them ran, the table in docs/hosts.md must be what they saw.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex // guards seen
 	seen := map[string]cells{}
 	tests := map[string]func(*testing.T, host) cells{"call": callsATool, "hold": isHeld, "kill": isKilled, "package": isInstalled, "work": worksThroughAPlan}
