@@ -276,7 +276,7 @@ func TestDeathOfTheProcessDoesNotProlongALease(t *testing.T) {
 				require.NoError(t, err)
 			}
 			require.NoError(t, p.in.Close())
-			go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the server
+			go func(rest io.Reader) { _, _ = io.Copy(io.Discard, rest) }(lines) // ends with the server
 			require.Zero(t, <-p.exit)
 			if strings.Contains(line, `"leases":[]`) {
 				require.Greater(t, processes, 3)
