@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -39,30 +38,6 @@ func TestShutdownWaitsForABusyStore(t *testing.T) {
 			require.Zero(t, <-p.exit)
 			require.Equal(t, row.want, brief(t, string(answers)))
 			require.Less(t, time.Since(start), row.limit)
-		})
-	}
-}
-
-// A host that reads nothing for 5 s is gone, also if it writes all the time. What is refused meanwhile takes limited memory.
-func TestHostThatReadsNothingCountsAsGone(t *testing.T) {
-	for _, line := range []string{inModern("1", "tools/list", ""), "garbage"} {
-		synctest.Test(t, func(t *testing.T) {
-			p := servePipe(api.NewTable(nil))
-			start, taken := time.Now(), 0
-			flooded := make(chan struct{})
-			go func() { // ends with the server
-				defer close(flooded)
-				for taken = 0; ; taken++ {
-					if _, err := fmt.Fprintln(p.in, line); err != nil {
-						return
-					}
-				}
-			}()
-			require.Zero(t, <-p.exit)
-			require.InDelta(t, 5.1, time.Since(start).Seconds(), 0.2)
-			<-flooded
-			require.Less(t, taken, 120_000)
-			require.NoError(t, p.out.Close())
 		})
 	}
 }
@@ -104,23 +79,6 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 		for i, params := range order {
 			require.Contains(t, params, fmt.Sprintf(`"%d"`, i))
 		}
-	})
-}
-
-// Answers that are too long for the pipe wait for the host, and all arrive.
-func TestSlowHostGetsEveryAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const n = 200
-		long := &schema.ReadyItems{Ready: []string{strings.Repeat("x", 4000)}, Waiting: []schema.WaitingItem{}}
-		_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{
-			"ready_items": instead(func(_ context.Context, _ []byte, done func(api.Answer)) { done(api.Answer{Result: long}) }),
-		}})
-		for i := range n {
-			c.send(readyItems(fmt.Sprint(i)))
-		}
-		got := c.remaining()
-		require.Len(t, got, n)
-		require.NotContains(t, strings.Join(got, "\n"), "error")
 	})
 }
 
