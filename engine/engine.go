@@ -54,9 +54,8 @@ type Change = commit.Change[*Tx]
 
 // An Engine applies changes to one store. All methods may be called from any goroutine.
 type Engine struct {
-	*commit.Queue[*Tx]
-
-	o Options
+	o       Options
+	changes *commit.Queue[*Tx]
 
 	leased   chan struct{} // size 1, never closed: an attempt may have got a lease
 	pruneDue chan struct{} // size 1, never closed: finished records may be due for removal
@@ -115,7 +114,7 @@ func New(o Options) (*Engine, error) {
 		began:    core.Instant(o.Now().UnixMicro()),
 		running:  time.Now(),
 	}
-	e.Queue = commit.New(commit.Options[*Tx]{
+	e.changes = commit.New(commit.Options[*Tx]{
 		Open: o.Open, Begin: func(tx store.Tx, now core.Instant) *Tx { return &Tx{Tx: tx, engine: e, now: now} }, Now: o.Now, Brief: o.Brief,
 		Foreign: e.noteForeign, Wrote: e.schedulePrune, Replaced: e.noteReplaced, AfterReplaced: e.forgetPlans,
 	})
@@ -141,11 +140,41 @@ func (e *Engine) Run(ctx context.Context) error {
 		defer close(pruned)
 		e.pruneLoop(ctx)
 	}()
-	e.Queue.Run(ctx, e.storeGathered)
+	e.changes.Run(ctx, e.storeGathered)
 	<-leases
 	<-pruned
-	return e.Close()
+	return e.changes.Close()
 }
+
+// Submit queues the change and returns, as commit.Queue says.
+func (e *Engine) Submit(ctx context.Context, c Change, done func(result any, err error)) {
+	e.changes.Submit(ctx, c, done)
+}
+
+// Do submits the change and waits for its answer.
+func (e *Engine) Do(ctx context.Context, c Change) (any, error) { return e.changes.Do(ctx, c) }
+
+// View runs fn in one consistent read transaction.
+func (e *Engine) View(ctx context.Context, fn func(tx store.Tx) error) error {
+	return e.changes.View(ctx, fn)
+}
+
+// Subscribe returns a channel of size one that receives a value after every commit of any process. The reader then
+// reads the store. stop ends the subscription.
+func (e *Engine) Subscribe() (wake <-chan struct{}, stop func()) { return e.changes.Subscribe() }
+
+// Unanswered returns the first event of the group being committed, or 0. From there on, the log may hold events whose
+// callers have no answer yet. A reader that must not overtake the answers calls this after it read the log.
+func (e *Engine) Unanswered() int64 { return e.changes.Unanswered() }
+
+// AtWork reports whether the store is being opened or a transaction is running.
+func (e *Engine) AtWork() bool { return e.changes.AtWork() }
+
+// Opened returns a channel that is closed once the store is open.
+func (e *Engine) Opened() <-chan struct{} { return e.changes.Opened() }
+
+// Head returns the end of the log at the time when the store was opened. It is valid once Opened is closed.
+func (e *Engine) Head() store.Point { return e.changes.Head() }
 
 // noteForeign forgets what another process may have changed.
 func (e *Engine) noteForeign() {
@@ -165,7 +194,7 @@ func signal(ch chan struct{}) {
 
 // StoreStatus describes the store. It opens the store if necessary.
 func (e *Engine) StoreStatus(ctx context.Context) (store.Status, error) {
-	st, err := e.Store(ctx)
+	st, err := e.changes.Store(ctx)
 	if err != nil {
 		return store.Status{}, err
 	}

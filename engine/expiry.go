@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"time"
 
 	"waybill/core"
 	"waybill/core/task"
@@ -14,7 +15,7 @@ const expireBatch = 64
 // expireLeases ends or extends once the leases that have expired, and returns their number. Both remove the lease
 // from the head of the list, so that the next check sees the rest.
 func (tx *Tx) expireLeases() (moved int, err error) {
-	calm, _ := tx.engine.watch.Check(tx.engine.o.Now())
+	calm, _ := tx.engine.watch.Check(time.Now(), tx.engine.o.Now())
 	page, err := tx.Leased(0, 1)
 	if err != nil || len(page) == 0 || !due(page[0], tx.now) {
 		return 0, err

@@ -102,7 +102,7 @@ func (e *Engine) KeepPrompt(p store.Prompt) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.Stopped() {
+	if e.changes.Stopped() {
 		return
 	}
 	e.prompts.put(p)

@@ -17,7 +17,7 @@ const retryReadOnly = time.Minute
 // gap.
 func (e *Engine) beginLooking() {
 	e.watch.SetGoing(true)
-	e.Attend()
+	e.changes.Attend()
 	signal(e.leased)
 }
 
@@ -27,11 +27,11 @@ func (e *Engine) watchLeases(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-e.Attended():
+	case <-e.changes.Attended():
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	opened := e.Opened()
+	opened := e.changes.Opened()
 	var logged string // the last logged error
 	for {
 		select {
@@ -69,7 +69,7 @@ func (e *Engine) logOnce(logged string, err error) string {
 // a gap, because workers could not report either.
 func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err error) {
 	select {
-	case <-e.Opened():
+	case <-e.changes.Opened():
 	default:
 		return 0, nil // no method used the store yet
 	}
@@ -77,7 +77,7 @@ func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err erro
 	if err != nil {
 		return e.interrupted(err), err
 	}
-	_, back := e.watch.Check(e.o.Now())
+	_, back := e.watch.Check(time.Now(), e.o.Now())
 	e.watch.SetGoing(leased)
 	if !leased {
 		e.watch.Corrected()

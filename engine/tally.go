@@ -26,7 +26,7 @@ type tallies map[string]map[string]int64
 func (e *Engine) Tally(run string, counts ...store.Tally) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.Stopped() {
+	if e.changes.Stopped() {
 		return
 	}
 	e.scheduleStore()

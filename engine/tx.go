@@ -49,7 +49,7 @@ func (tx *Tx) record(kind core.EventType, subject string, data any) error {
 	}
 	seq, err := tx.Append(store.Event{At: tx.now, Type: kind, Subject: subject, Data: string(text)})
 	if err == nil {
-		tx.engine.HoldBack(seq)
+		tx.engine.changes.HoldBack(seq)
 	}
 	return err
 }

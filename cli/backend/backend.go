@@ -126,7 +126,7 @@ func (b *Backend) Start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.Logger, MaxPending: schema.MaxPending,
-		Now: b.clock.Now, Backoff: b.RetryDelay, Retention: b.Keeps, Prunes: b.Tidies, Brief: !b.Tidies, Outputs: resultfile.Folders{Workspace: ws.Root, Other: b.OutputDir},
+		Now: b.clock.Now, Backoff: b.RetryDelay, Retention: b.Keeps, Prunes: b.Tidies, Brief: b.Brief, Outputs: resultfile.Folders{Workspace: ws.Root, Other: b.OutputDir},
 	})
 	if err != nil {
 		return nil, nil, err

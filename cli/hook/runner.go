@@ -166,7 +166,7 @@ func (r *runner) open(create bool) (bool, error) {
 		return false, nil
 	}
 	quiet := *r.App
-	quiet.Brief = true
+	quiet.Brief = r.in.Kind == dialect.Tool || r.in.Kind == dialect.ToolFailed || r.in.Kind == dialect.Prompt // the most frequent ones
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return false, err

@@ -11,45 +11,45 @@ import (
 
 // A cancelGroup cancels the transaction of a group when all its changes are cancelled.
 type cancelGroup struct {
-	left   int                // guarded by line.mu
+	left   int                // guarded by jobs.mu
 	cancel context.CancelFunc // ends the transaction of the group
 }
 
 // watchLocked cancels the job when its ctx ends, until its transaction begins. It is called each time the job starts
 // to wait.
-func (l *line[T]) watchLocked(j *job[T]) {
+func (s *jobs[T]) watchLocked(j *job[T]) {
 	j.begun = false
-	j.unwatch = context.AfterFunc(j.ctx, func() { l.ctxEnded(j) })
+	j.unwatch = context.AfterFunc(j.ctx, func() { s.ctxEnded(j) })
 }
 
 // ctxEnded answers a job that has not begun. With ErrHurry, a waiting job is queued again instead and answered with
 // its current result.
-func (l *line[T]) ctxEnded(j *job[T]) {
+func (s *jobs[T]) ctxEnded(j *job[T]) {
 	cause := context.Cause(j.ctx)
-	if l.giveUp(j, errors.Is(cause, ErrHurry)) {
+	if s.giveUp(j, errors.Is(cause, ErrHurry)) {
 		j.done(nil, cause)
 	}
 }
 
 // giveUp cancels a job and reports whether this call did. A job is answered only once.
-func (l *line[T]) giveUp(j *job[T], hurried bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, parked := l.waiting[j]
+func (s *jobs[T]) giveUp(j *job[T], hurried bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, parked := s.waiting[j]
 	switch {
 	case j.begun || j.answered:
 		return false
 	case hurried:
 		if parked {
-			l.requeueLocked(j)
+			s.requeueLocked(j)
 		}
 		return false
 	case parked:
-		l.unparkLocked(j)
+		s.unparkLocked(j)
 	default:
 		// It is in the queue or in a group that has not begun.
-		if i := slices.Index(l.queue, j); i >= 0 {
-			l.queue = slices.Delete(l.queue, i, i+1)
+		if i := slices.Index(s.queue, j); i >= 0 {
+			s.queue = slices.Delete(s.queue, i, i+1)
 		}
 	}
 	j.answered = true
@@ -63,17 +63,17 @@ func (l *line[T]) giveUp(j *job[T], hurried bool) bool {
 
 // newCancelGroup creates the cancelGroup for the jobs that are not cancelled, and returns the context of their
 // transaction.
-func (l *line[T]) newCancelGroup(ctx context.Context, group []*job[T]) (context.Context, context.CancelFunc) {
+func (s *jobs[T]) newCancelGroup(ctx context.Context, group []*job[T]) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &cancelGroup{cancel: cancel}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, j := range group {
 		if j.answered {
 			continue
 		}
 		if j.begun {
-			l.watchLocked(j)
+			s.watchLocked(j)
 		}
 		j.cancelGroup = c
 		c.left++
@@ -85,9 +85,9 @@ func (l *line[T]) newCancelGroup(ctx context.Context, group []*job[T]) (context.
 }
 
 // begin returns the jobs that are not cancelled. From now on they cannot be cancelled.
-func (l *line[T]) begin(group []*job[T]) []*job[T] {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *jobs[T]) begin(group []*job[T]) []*job[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	present := make([]*job[T], 0, len(group))
 	for _, j := range group {
 		if !j.answered {
@@ -100,11 +100,11 @@ func (l *line[T]) begin(group []*job[T]) []*job[T] {
 }
 
 // answer answers the job unless it was cancelled.
-func (l *line[T]) answer(j *job[T], result any, err error) {
-	l.mu.Lock()
+func (s *jobs[T]) answer(j *job[T], result any, err error) {
+	s.mu.Lock()
 	gone := j.answered
 	j.answered = true
-	l.mu.Unlock()
+	s.mu.Unlock()
 	if gone {
 		return
 	}

@@ -33,18 +33,14 @@ func (f *feed) signalSubscribers() {
 	}
 }
 
-// Unanswered returns the first event of the group being committed, or 0. From there on, the log may hold events whose
-// callers have no answer yet. A reader that must not overtake the answers calls this after it read the log.
-func (f *feed) Unanswered() int64 {
+func (f *feed) unansweredFrom() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.heldBack = f.heldBack || f.unanswered != 0
 	return f.unanswered
 }
 
-// HoldBack records the first event of the group being committed. If the transaction runs again, the lower number
-// stays.
-func (f *feed) HoldBack(seq int64) {
+func (f *feed) holdBack(seq int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.unanswered == 0 {
@@ -52,7 +48,7 @@ func (f *feed) HoldBack(seq int64) {
 	}
 }
 
-// releaseHeld ends HoldBack after the answers were sent. It reports whether a reader was held back.
+// releaseHeld ends holdBack after the answers were sent. It reports whether a reader was held back.
 func (f *feed) releaseHeld() (keptBack bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

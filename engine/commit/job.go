@@ -51,14 +51,15 @@ type job[T Tx] struct {
 	result any
 	err    error
 	waits  bool // the result is empty and there is time to wait
-	tx     *T   // nil if the answer of the key was stored before
+	tx     T
+	ran    bool // tx was used; false if the answer of the key was stored before
 
 	timer *time.Timer // ends the wait
 
 	// See cancel.go.
-	begun, answered bool         // guarded by line.mu
+	begun, answered bool         // guarded by jobs.mu
 	unwatch         func() bool  // stops watching ctx
-	cancelGroup     *cancelGroup // guarded by line.mu; set while its transaction is about to begin
+	cancelGroup     *cancelGroup // guarded by jobs.mu; set while its transaction is about to begin
 }
 
 // Submit queues the change and returns. done is called exactly once, after the commit, and must not block. If ctx
@@ -68,7 +69,7 @@ func (q *Queue[T]) Submit(ctx context.Context, c Change[T], done func(result any
 	if c.Wait > 0 {
 		j.deadline = time.Now().Add(c.Wait)
 	}
-	if err := q.line.enqueue(j); err != nil {
+	if err := q.jobs.enqueue(j); err != nil {
 		done(nil, err)
 	}
 }
@@ -90,10 +91,10 @@ var errRedo = errors.New("run the group again without the change that broke")
 
 // commit applies the group in one transaction and answers each of its changes.
 func (q *Queue[T]) commit(ctx context.Context, group []*job[T]) {
-	defer q.signalHeldBack()
+	defer q.feed.signalHeldBack()
 	live := group
 	for len(live) > 0 {
-		foreign := q.line.foreignSignals()
+		foreign := q.jobs.foreignSignals()
 		applied, broken, writes, err := q.attempt(ctx, live, store.Store.Update)
 		switch {
 		case broken != nil:
@@ -105,7 +106,7 @@ func (q *Queue[T]) commit(ctx context.Context, group []*job[T]) {
 			return
 		}
 		// The transaction was rolled back. The failed change gets its own error, and the others run again.
-		q.line.answer(broken, nil, broken.err)
+		q.jobs.answer(broken, nil, broken.err)
 		live = without(live, broken)
 	}
 }
@@ -116,7 +117,7 @@ type update func(st store.Store, ctx context.Context, fn func(store.Tx) error) e
 // attempt runs the uncancelled jobs of a group in one transaction. broken is a job that failed after a write; then
 // nothing was applied.
 func (q *Queue[T]) attempt(ctx context.Context, group []*job[T], update update) (applied []*job[T], broken *job[T], writes int, err error) {
-	ctx, leave := q.line.newCancelGroup(ctx, group)
+	ctx, leave := q.jobs.newCancelGroup(ctx, group)
 	defer leave()
 	st, err := q.Store(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (q *Queue[T]) attempt(ctx context.Context, group []*job[T], update update) 
 		var other bool
 		known, other, _ = q.checkReplaced(stx, q.knownEnd()) // damage is reported to the callers that read it
 		rewound = rewound || other
-		applied, broken = q.line.begin(group), nil
+		applied, broken = q.jobs.begin(group), nil
 		now := core.Instant(q.o.Now().UnixMicro()) // inside the transaction, because the write lock may take seconds
 		for _, j := range applied {
 			before := stx.Writes()
@@ -175,7 +176,7 @@ func (q *Queue[T]) run(stx store.Tx, j *job[T], now core.Instant) (result any, e
 			err = &Panic{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
-	j.waits, j.tx = false, nil
+	j.waits, j.ran = false, false
 	if err := j.ctx.Err(); err != nil && !errors.Is(context.Cause(j.ctx), ErrHurry) {
 		return nil, context.Cause(j.ctx)
 	}
@@ -188,8 +189,8 @@ func (q *Queue[T]) run(stx store.Tx, j *job[T], now core.Instant) (result any, e
 	if result, err = j.Apply(tx); err != nil {
 		return nil, err
 	}
-	j.tx = &tx
-	if j.waits = q.line.shouldWait(j, result); j.waits || j.Key == "" {
+	j.tx, j.ran = tx, true
+	if j.waits = q.jobs.shouldWait(j, result); j.waits || j.Key == "" {
 		return result, nil
 	}
 	return result, q.remember(stx, j, result, now)
@@ -237,25 +238,25 @@ func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 // settle answers the changes of a committed group and wakes the waiting ones.
 func (q *Queue[T]) settle(group []*job[T], writes, foreign int) {
 	for _, j := range group {
-		if j.tx != nil {
-			(*j.tx).Committed()
+		if j.ran {
+			j.tx.Committed()
 		}
 		if j.waits {
 			q.Attend()
-			q.line.park(j, foreign)
+			q.jobs.park(j, foreign)
 			continue
 		}
-		q.line.answer(j, j.result, j.err)
+		q.jobs.answer(j, j.result, j.err)
 	}
 	if writes == 0 {
 		return
 	}
 	for _, j := range group {
-		if j.tx != nil {
-			q.line.wakeWaiting((*j.tx).Touched())
+		if j.ran {
+			q.jobs.wakeWaiting(j.tx.Touched())
 		}
 	}
-	q.signalCommitted()
+	q.feed.signalCommitted()
 	q.o.Wrote(writes)
 }
 
@@ -266,13 +267,13 @@ func (q *Queue[T]) settleFailed(ctx context.Context, group []*job[T], err error)
 	var fault *store.Error
 	full := errors.As(err, &fault) && fault.Kind == store.Full
 	if fault != nil && fault.Kind == store.Busy {
-		for more := q.line.take(); len(more) > 0; more = q.line.take() {
+		for more := q.jobs.take(); len(more) > 0; more = q.jobs.take() {
 			group = append(group, more...)
 		}
 	}
 	for _, j := range group {
 		if !full || !j.Finishes {
-			q.line.answer(j, nil, err)
+			q.jobs.answer(j, nil, err)
 			continue
 		}
 		q.finish(ctx, j)
@@ -280,13 +281,13 @@ func (q *Queue[T]) settleFailed(ctx context.Context, group []*job[T], err error)
 }
 
 func (q *Queue[T]) finish(ctx context.Context, j *job[T]) {
-	foreign := q.line.foreignSignals()
+	foreign := q.jobs.foreignSignals()
 	applied, broken, writes, err := q.attempt(ctx, []*job[T]{j}, store.Store.UpdateReserved)
 	switch {
 	case broken != nil:
-		q.line.answer(j, nil, j.err)
+		q.jobs.answer(j, nil, j.err)
 	case err != nil:
-		q.line.answer(j, nil, err)
+		q.jobs.answer(j, nil, err)
 	default:
 		q.settle(applied, writes, foreign)
 	}

@@ -68,8 +68,8 @@ type Options[T Tx] struct {
 type Queue[T Tx] struct {
 	o Options[T]
 	source
-	feed
-	line line[T]
+	feed feed
+	jobs jobs[T]
 
 	attended   chan struct{} // closed by Attend
 	attendOnce sync.Once
@@ -79,8 +79,8 @@ type Queue[T Tx] struct {
 func New[T Tx](o Options[T]) *Queue[T] {
 	q := &Queue[T]{o: o, attended: make(chan struct{})}
 	q.openStore, q.opened = o.Open, make(chan struct{})
-	q.subs = map[chan struct{}]struct{}{}
-	q.line = line[T]{now: o.Now, wake: make(chan struct{}, 1), waiting: map[*job[T]]struct{}{}}
+	q.feed.subs = map[chan struct{}]struct{}{}
+	q.jobs = jobs[T]{now: o.Now, wake: make(chan struct{}, 1), waiting: map[*job[T]]struct{}{}}
 	if !o.Brief {
 		q.Attend()
 	}
@@ -107,12 +107,12 @@ func (q *Queue[T]) Run(ctx context.Context, last func()) {
 		select {
 		case <-ctx.Done():
 			running = false
-		case <-q.line.wake:
+		case <-q.jobs.wake:
 		}
 		q.drain(work)
 	}
 	last()
-	q.line.stop()
+	q.jobs.stop()
 	q.drain(work)
 	close(stop)
 	<-watched
@@ -120,21 +120,22 @@ func (q *Queue[T]) Run(ctx context.Context, last func()) {
 
 // Stopped reports whether the queue refuses changes.
 func (q *Queue[T]) Stopped() bool {
-	q.line.mu.Lock()
-	defer q.line.mu.Unlock()
-	return q.line.stopped
+	q.jobs.mu.Lock()
+	defer q.jobs.mu.Unlock()
+	return q.jobs.stopped
 }
 
 // drain commits group after group until nothing is queued. Changes that arrive while the store is opened join the first
 // group.
 func (q *Queue[T]) drain(ctx context.Context) {
-	for group := q.line.take(); len(group) > 0; group = q.line.take() {
+	for group := q.jobs.take(); len(group) > 0; group = q.jobs.take() {
 		opened, err := q.openFor(ctx, group)
 		switch {
 		case err != nil:
 			q.settleFailed(ctx, group, err)
+			q.feed.signalHeldBack()
 		case opened:
-			q.line.untake(group)
+			q.jobs.putBack(group)
 		default:
 			q.commit(ctx, group)
 		}
@@ -148,7 +149,7 @@ func (q *Queue[T]) openFor(ctx context.Context, group []*job[T]) (opened bool, e
 		return false, nil
 	default:
 	}
-	ctx, leave := q.line.newCancelGroup(ctx, group)
+	ctx, leave := q.jobs.newCancelGroup(ctx, group)
 	defer leave()
 	_, err = q.Store(ctx)
 	return err == nil, err
@@ -171,8 +172,8 @@ func (q *Queue[T]) watchForeign(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-changed:
 			q.o.Foreign()
-			q.line.noteForeign()
-			q.signalSubscribers()
+			q.jobs.noteForeign()
+			q.feed.signalSubscribers()
 			q.checkLog(ctx)
 		}
 	}
@@ -204,5 +205,12 @@ func (q *Queue[T]) checkReplaced(tx store.Tx, known store.Point) (end store.Poin
 // reads the store. stop ends the subscription.
 func (q *Queue[T]) Subscribe() (wake <-chan struct{}, stop func()) {
 	q.Attend()
-	return q.subscribe()
+	return q.feed.subscribe()
 }
+
+// Unanswered returns the first event of the group being committed, or 0. From there on, the log may hold events whose
+// callers have no answer yet. A reader that must not overtake the answers calls this after it read the log.
+func (q *Queue[T]) Unanswered() int64 { return q.feed.unansweredFrom() }
+
+// HoldBack records the first event of the group being committed. If the transaction runs again, the lower number stays.
+func (q *Queue[T]) HoldBack(seq int64) { q.feed.holdBack(seq) }

@@ -12,7 +12,7 @@ import (
 
 // shouldWait reports whether the job waits for a better result. It is called once per run, because the answer of a
 // job that does not wait is stored in that run.
-func (l *line[T]) shouldWait(j *job[T], result any) bool {
+func (s *jobs[T]) shouldWait(j *job[T], result any) bool {
 	if j.deadline.IsZero() || !j.Idle(result) {
 		return false
 	}
@@ -21,59 +21,59 @@ func (l *line[T]) shouldWait(j *job[T], result any) bool {
 
 // park lets the job wait. foreign is the number of foreign signals before the run. If it changed, the run may have missed
 // a commit of another process.
-func (l *line[T]) park(j *job[T], foreign int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.watchLocked(j)
-	if l.stopped || l.foreignCount != foreign {
-		l.requeueLocked(j)
+func (s *jobs[T]) park(j *job[T], foreign int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchLocked(j)
+	if s.stopped || s.foreignCount != foreign {
+		s.requeueLocked(j)
 		return
 	}
 	wait := time.Until(j.deadline)
 	if due := clock(j.Due(j.result)); !due.IsZero() {
-		wait = min(wait, due.Sub(l.now()))
+		wait = min(wait, due.Sub(s.now()))
 	}
-	l.waiting[j] = struct{}{}
-	j.timer = time.AfterFunc(wait, func() { l.requeue(j) })
+	s.waiting[j] = struct{}{}
+	j.timer = time.AfterFunc(wait, func() { s.requeue(j) })
 }
 
 // requeue puts a waiting job back into the queue, once.
-func (l *line[T]) requeue(j *job[T]) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, parked := l.waiting[j]; parked {
-		l.requeueLocked(j)
+func (s *jobs[T]) requeue(j *job[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, parked := s.waiting[j]; parked {
+		s.requeueLocked(j)
 	}
 }
 
 // requeueLocked ignores the bound of the queue, because the job was accepted before.
-func (l *line[T]) requeueLocked(j *job[T]) {
-	l.unparkLocked(j)
-	if l.stopped {
+func (s *jobs[T]) requeueLocked(j *job[T]) {
+	s.unparkLocked(j)
+	if s.stopped {
 		j.deadline = time.Time{} // no more changes follow
 	}
-	l.queue = append(l.queue, j)
-	signal(l.wake)
+	s.queue = append(s.queue, j)
+	signal(s.wake)
 }
 
-func (l *line[T]) unparkLocked(j *job[T]) {
-	if _, parked := l.waiting[j]; parked {
-		delete(l.waiting, j)
+func (s *jobs[T]) unparkLocked(j *job[T]) {
+	if _, parked := s.waiting[j]; parked {
+		delete(s.waiting, j)
 		j.timer.Stop()
 	}
 }
 
 // wakeWaiting puts the waiting jobs of these sessions back into the queue.
-func (l *line[T]) wakeWaiting(sessions []string) {
+func (s *jobs[T]) wakeWaiting(sessions []string) {
 	if len(sessions) == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for j := range l.waiting {
-		for _, s := range sessions {
-			if j.Session == s {
-				l.requeueLocked(j)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for j := range s.waiting {
+		for _, session := range sessions {
+			if j.Session == session {
+				s.requeueLocked(j)
 				break
 			}
 		}
@@ -81,29 +81,29 @@ func (l *line[T]) wakeWaiting(sessions []string) {
 }
 
 // foreignSignals returns the number of signals about commits of other processes.
-func (l *line[T]) foreignSignals() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.foreignCount
+func (s *jobs[T]) foreignSignals() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.foreignCount
 }
 
 // noteForeign puts all waiting jobs back into the queue, because another process may have changed their results.
-func (l *line[T]) noteForeign() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.foreignCount++
-	for j := range l.waiting {
-		l.requeueLocked(j)
+func (s *jobs[T]) noteForeign() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.foreignCount++
+	for j := range s.waiting {
+		s.requeueLocked(j)
 	}
 }
 
 // stop refuses new changes and has the waiting ones answered with their current results.
-func (l *line[T]) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = true
-	for j := range l.waiting {
-		l.requeueLocked(j)
+func (s *jobs[T]) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	for j := range s.waiting {
+		s.requeueLocked(j)
 	}
 }
 

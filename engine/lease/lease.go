@@ -27,10 +27,9 @@ type Watch struct {
 	clockSetBack bool         // the clock was set back since leases were corrected
 }
 
-// Check records a check at a moment of the wall clock. It returns the start of the checks without a gap, and whether
-// leases must be corrected because the clock was set back.
-func (w *Watch) Check(on time.Time) (since core.Instant, back bool) {
-	now := time.Now()
+// Check records a check at a moment of the monotonic and of the wall clock. It returns the start of the checks without a
+// gap, and whether leases must be corrected because the clock was set back.
+func (w *Watch) Check(now, on time.Time) (since core.Instant, back bool) {
 	on = on.Round(0) // without a reading of the monotonic clock
 	moment := core.Instant(on.UnixMicro())
 	w.mu.Lock()

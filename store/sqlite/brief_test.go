@@ -43,10 +43,13 @@ func TestBriefProcessesLeaveAShortLog(t *testing.T) {
 func TestABriefStoreIsReadWhileAnotherProcessWrites(t *testing.T) {
 	path := path(t)
 	require.NoError(t, withEvents(t, path, 3).Close())
-	c := holding(t, path)
-	s := open(t, sqlite.Options{Path: path, Brief: true})
-	require.EqualValues(t, 3, newest(t, s))
+	writer := holding(t, path)
+	cmd := command(t, "read", path)
+	cmd.Env = append(cmd.Env, "BRIEF=1")
+	c := start(t, cmd)
+	require.Equal(t, "3", c.line(t))
+	writer.release(t)
 	c.release(t)
-	update(t, s, appendOne)
+	s := open(t, sqlite.Options{Path: path})
 	require.EqualValues(t, 5, newest(t, s))
 }

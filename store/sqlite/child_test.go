@@ -24,6 +24,7 @@ func play(part string) int {
 		"steps":  followSteps,
 		"hold":   holdUpdate,
 		"race":   race,
+		"read":   readThenAppend,
 	}
 	o := sqlite.Options{Path: os.Getenv("STORE"), Brief: os.Getenv("BRIEF") != ""}
 	if part == "restore" { // puts the copy in the place of the store
@@ -70,6 +71,23 @@ func appendSome(s *sqlite.Store) error {
 	for range n {
 		err = errors.Join(err, appendAndSay(s))
 	}
+	return err
+}
+
+// readThenAppend says the number of the newest record, and appends one after a line.
+func readThenAppend(s *sqlite.Store) error {
+	var last int64
+	if err := s.View(context.Background(), func(tx store.Tx) (err error) {
+		_, last, err = tx.Bounds()
+		return err
+	}); err != nil {
+		return err
+	}
+	say(last)
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	_, err := appended(s)
 	return err
 }
 

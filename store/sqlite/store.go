@@ -244,7 +244,8 @@ func (s *Store) options() sqlstore.Options {
 	return sqlstore.Options{OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
 }
 
-// Close ends the store. It waits for the Update and the Views under way.
+// Close ends the store. It waits for the Update and the Views under way. With Brief, the end of the process may close the
+// writing connection.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,4 +98,20 @@ func (p *peer) awaitChange(id string) {
 			return
 		}
 	}
+}
+
+// A script that hands out work with single commands has no other process that could end the lease of a dead worker.
+func TestNoCommandEndedTheLeaseOfADeadWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	call := func(args ...string) string {
+		out, err := w.command(t, append([]string{"call"}, args...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	call("create_task", `{"prompt":"x","max_attempts":3}`)
+	call("claim_task", `{"worker":"w","lease_ms":1000}`)
+	require.Eventually(t, func() bool {
+		return strings.Contains(call("list_tasks", "{}"), `"status":"QUEUED"`)
+	}, time.Minute, 100*time.Millisecond)
 }
