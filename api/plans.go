@@ -10,6 +10,7 @@ import (
 	"waybill/engine"
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/read"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -89,8 +90,7 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 		Plan: found.Path, Path: found.Path, Dialect: r.Dialect, Fingerprint: entity.Fingerprint(r.Fingerprint),
 		Totals: entity.Totals(r.Totals), Items: entity.All(r.Items(), entity.Item), Diagnostics: entity.All(r.Diagnostics, entity.Diagnostic),
 		Evidence: entity.All(r.Evidence, func(e plan.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
-		Marks:    wireMarks(r.Meanings()),
-		Stale:    found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
+		Marks:    wireMarks(read.Meanings(r)), Stale: found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
 	}
 	progress, err := e.Progress(ctx, found)
 	if err != nil {

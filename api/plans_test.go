@@ -154,12 +154,11 @@ func TestPlanThatCannotBeReadIsRefused(t *testing.T) {
 		make    func(h *host)
 		details map[string]any
 	}{
-		"missing":      {schema.LedgerMissing, func(*host) {}, map[string]any{"path": "tasks.md"}},
-		"not_regular":  {schema.LedgerUnparsed, func(h *host) { mkdir(h) }, nil},
-		"too_large":    {schema.LedgerUnparsed, text(strings.Repeat("x", 65<<10)), map[string]any{"size": 65 << 10, "limit": 64 << 10}},
-		"not_text":     {schema.LedgerUnparsed, text("a\x00\x01\x02"), nil},
-		"invalid_utf8": {schema.LedgerUnparsed, text("- [ ] 1. a\xff\n"), map[string]any{"line": 1}},
-		"no_items":     {schema.LedgerUnparsed, text("```\n- [ ] 1. sample\n```\n"), map[string]any{"checkboxes": 1}},
+		"missing":     {schema.LedgerMissing, func(*host) {}, map[string]any{"path": "tasks.md"}},
+		"not_regular": {schema.LedgerUnparsed, func(h *host) { mkdir(h) }, nil},
+		"too_large":   {schema.LedgerUnparsed, text(strings.Repeat("x", 65<<10)), map[string]any{"size": 65 << 10, "limit": 64 << 10}},
+		"not_text":    {schema.LedgerUnparsed, text("a\x00\x01\x02"), nil},
+		"no_items":    {schema.LedgerUnparsed, text("```\n- [ ] 1. sample\n```\n"), map[string]any{"checkboxes": 1}},
 	} {
 		h := newHost(t, setup{})
 		c.make(h)
@@ -251,7 +250,7 @@ func TestReadyItemsSayWhatHoldsTheOthersBack(t *testing.T) {
 // Boxes without an id keep the plan from being completed.
 func TestPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
 	h := newHost(t, setup{})
-	const plan = "# Implementation Plan\n- [ ] 1. First\n- [x] asked\n"
+	const plan = "# Implementation Plan\n- [ ] 1. First\n## Acceptance\n- [x] asked\n"
 	h.write("tasks.md", plan+"- [ ] test it\n", time.Hour)
 	run := h.run("1")
 	h.walk(run, "worker pass", "spec pass", "quality pass").has("halt_and_escalate", "next_action")

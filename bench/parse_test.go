@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"waybill/plan"
+	"waybill/plan/dialect"
+	"waybill/plan/read"
 )
 
 // BenchmarkParse reads a plan of 2,000 items of each dialect: a file of lines, or, where each item has a file or all are
@@ -18,7 +20,7 @@ import (
 // goldmark, which reads the same text as Markdown with boxes and knows no items.
 func BenchmarkParse(b *testing.B) {
 	const items = 2000
-	for _, dialect := range plan.Dialects() {
+	for _, dialect := range dialect.Names() {
 		write, known := planWriters[dialect]
 		if !known {
 			b.Errorf("nobody knows how to write a plan of the dialect %s", dialect)
@@ -37,7 +39,7 @@ func benchmarkParse(b *testing.B, p, dialect string, items int) {
 		start := time.Now()
 		_ = sha256.Sum256([]byte(p))
 		hashed := time.Now()
-		r, err := plan.Read(p, plan.Hints{})
+		r, err := read.Read(p, plan.Hints{})
 		parsed := time.Now()
 		_ = markdown.Parse(text.NewReader([]byte(p)))
 		other = append(other, micros(time.Since(parsed)))
@@ -51,7 +53,7 @@ func benchmarkParse(b *testing.B, p, dialect string, items int) {
 	b.ReportMetric(hash.median(), "µs-sha256")
 	b.ReportMetric(hash.over(parse), "x-sha256")
 	b.ReportMetric(other.over(parse), "x-goldmark")
-	b.ReportMetric(testing.AllocsPerRun(5, func() { _, _ = plan.Read(p, plan.Hints{}) })/float64(items), "allocs/item")
+	b.ReportMetric(testing.AllocsPerRun(5, func() { _, _ = read.Read(p, plan.Hints{}) })/float64(items), "allocs/item")
 	b.ReportMetric(testing.AllocsPerRun(5, func() { _ = markdown.Parse(text.NewReader([]byte(p))) })/float64(items), "allocs/item-goldmark")
 	require.NotEmpty(b, heap)
 }

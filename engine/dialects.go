@@ -14,6 +14,7 @@ import (
 	"waybill/internal/atomicfile"
 	"waybill/internal/ownfile"
 	"waybill/plan"
+	"waybill/plan/dialect"
 	planfile "waybill/plan/file"
 )
 
@@ -32,7 +33,7 @@ type DialectRule struct {
 func ParseDialectRule(text string) (DialectRule, error) {
 	at := strings.LastIndex(text, "=")
 	if at < 0 {
-		return DialectRule{}, fmt.Errorf("write GLOB=NAME, such as 'plans/*.md=%s'", plan.Dialects()[0])
+		return DialectRule{}, fmt.Errorf("write GLOB=NAME, such as 'plans/*.md=%s'", dialect.Names()[0])
 	}
 	rule := DialectRule{Pattern: text[:at], Dialect: text[at+1:]}
 	return rule, CheckDialectRule(rule)
@@ -54,8 +55,8 @@ func CheckDialectRule(r DialectRule) error {
 	if strings.ContainsFunc(r.Pattern, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		return fmt.Errorf("the pattern %q has a control character; paths of plans have none", r.Pattern)
 	}
-	if !slices.Contains(plan.Dialects(), r.Dialect) {
-		return errors.New(plan.UnknownDialect(r.Dialect))
+	if !slices.Contains(dialect.Names(), r.Dialect) {
+		return errors.New(dialect.Unknown(r.Dialect))
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (p *Plans) Dialects() []DialectRule {
 
 // Placing returns the facts about a plan that its path determines.
 func (p *Plans) Placing(rel string) plan.Hints {
-	placing := plan.Hints{Path: plan.HintPath(path.Join(filepath.ToSlash(p.root.Dir()), rel))}
+	placing := plan.Hints{Path: dialect.HintPath(path.Join(filepath.ToSlash(p.root.Dir()), rel))}
 	for _, rule := range p.Dialects() {
 		if ok, _ := path.Match(path.Clean(rule.Pattern), rel); ok {
 			placing.Dialect, placing.Pattern = rule.Dialect, rule.Pattern

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"waybill/plan"
+	"waybill/plan/edit"
 	planfile "waybill/plan/file"
+	"waybill/plan/read"
 )
 
 // A StatusChange is a new status of an item that is written into the plan file.
@@ -57,7 +59,7 @@ func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 	var set StatusSet
 	last := p.lastGood(c.Plan)
 	file, err := p.root.Rewrite(c.Plan, c.Hash, func(file planfile.File) (string, error) {
-		reading, err := plan.Read(file.Text, p.Placing(file.Path))
+		reading, err := read.Read(file.Text, p.Placing(file.Path))
 		if c.Hash == "" && last != nil && (err != nil || reading.Len() < last.Len()) && p.settling(file) {
 			// An editor that is still saving would write the rest into the replaced file.
 			return "", &planfile.ConflictError{Path: c.Plan, Expected: last.Hash}
@@ -65,7 +67,7 @@ func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 		if err != nil {
 			return "", err
 		}
-		marked, err := reading.Marked(c.Marking)
+		marked, err := edit.Set(reading, c.Marking)
 		if err != nil {
 			return "", err
 		}

@@ -11,6 +11,7 @@ import (
 	"waybill/core"
 	"waybill/plan"
 	planfile "waybill/plan/file"
+	"waybill/plan/read"
 )
 
 const (
@@ -137,7 +138,7 @@ func (p *Plans) whyNoPlan(name string) (size int64, why error) {
 
 // checkReading returns an error if no plan can be read from a file.
 func checkReading(file *planfile.File, placing plan.Hints) error {
-	reading, err := plan.Read(file.Text, placing)
+	reading, err := read.Read(file.Text, placing)
 	if err == nil && reading.Len() == 0 {
 		err = errors.New("it is blank")
 	}

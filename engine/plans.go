@@ -9,6 +9,7 @@ import (
 
 	"waybill/plan"
 	planfile "waybill/plan/file"
+	"waybill/plan/read"
 )
 
 // Plans reads the plan files of one workspace and caches the readings. Every Read checks the file; the cache is used
@@ -182,7 +183,7 @@ func (p *Plans) parse(m *planState, file planfile.File) {
 		return // touched, not changed
 	}
 	hash := file.Hash()
-	reading, err := plan.Read(file.Text, m.placing)
+	reading, err := read.Read(file.Text, m.placing)
 	m.fault = err
 	if err == nil {
 		reading.Hash, reading.MtimeMs = hash(), file.Stat.MtimeMs()

@@ -7,6 +7,7 @@ import (
 	"waybill/core/run"
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/graph"
 	"waybill/store"
 )
 
@@ -32,7 +33,7 @@ func readiness(tx store.Tx, p *plan.Reading, path string) (plan.Readiness, plan.
 	runs, err := tx.LatestRuns(path)
 	items := p.Items()
 	states := itemRuns(runs, items)
-	return p.Ready(items, states), p.PlanProgress(states), err
+	return graph.ReadyIn(p, items, states), p.PlanProgress(states), err
 }
 
 // itemRuns returns a function from an item to the state of its newest run.

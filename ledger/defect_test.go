@@ -8,6 +8,7 @@ import (
 
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/read"
 )
 
 // These tests are named for what went wrong in tools of this kind before.
@@ -57,7 +58,7 @@ func TestDefectD2_WithdrawnTaskFactsStayWithdrawn(t *testing.T) {
 
 func parse(t *testing.T, text string) *plan.Reading {
 	t.Helper()
-	r, err := plan.Read(text, plan.Hints{})
+	r, err := read.Read(text, plan.Hints{})
 	require.NoError(t, err)
 	r.Hash = plan.Hash([]byte(text))
 	return r

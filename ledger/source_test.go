@@ -7,10 +7,11 @@ import (
 
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/read"
 )
 
 func TestSourceHashIsThatOfThePlanThatTheFactsCameFrom(t *testing.T) {
-	reading, err := plan.Read("- [ ] 1. Sow\n", plan.Hints{})
+	reading, err := read.Read("- [ ] 1. Sow\n", plan.Hints{})
 	require.NoError(t, err)
 	progress, err := ledger.Progress(reading, "tasks.md", "tasks.md", "1")
 	require.NoError(t, err)

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/edit"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 	"waybill/test/golden"
 )
 
@@ -90,7 +93,7 @@ func indented(text string) string {
 // readCase returns all that a reading says, in short.
 func readCase(t *testing.T, text string, hints plan.Hints) string {
 	t.Helper()
-	r, err := plan.Read(text, hints)
+	r, err := read.Read(text, hints)
 	if err != nil {
 		var refusal *plan.ParseError
 		require.ErrorAs(t, err, &refusal)
@@ -110,7 +113,7 @@ func readCase(t *testing.T, text string, hints plan.Hints) string {
 	for _, e := range r.Evidence {
 		fmt.Fprintf(&b, "; %d %s: %s", e.Line, e.Dialect, e.Signal)
 	}
-	ready := r.Ready(r.Items(), runs(nil))
+	ready := graph.ReadyIn(r, r.Items(), runs(nil))
 	if ready.Complete {
 		b.WriteString("; complete")
 	}
@@ -188,13 +191,13 @@ func diagnosticLines(all []plan.Diagnostic) string {
 // setCase returns the text in which an item has another status, or the refusal.
 func setCase(t *testing.T, text string, hints plan.Hints, item, status string) string {
 	t.Helper()
-	r, err := plan.Read(text, hints)
+	r, err := read.Read(text, hints)
 	require.NoError(t, err)
 	to, ok := plan.ParseStatus(status)
 	require.True(t, ok, status)
 	id, line, _ := strings.Cut(item, "@")
 	n, _ := strconv.Atoi(line)
-	marked, err := r.Marked(plan.Marking{Plan: "p", ItemID: id, Line: n, Status: to})
+	marked, err := edit.Set(r, plan.Marking{Plan: "p", ItemID: id, Line: n, Status: to})
 	if refusal, ok := errors.AsType[*plan.MarkError](err); ok {
 		return fmt.Sprintf("error %s %v: %s", refusal.Reason, refusal.Lines, err)
 	}
@@ -236,7 +239,7 @@ func readyCase(t *testing.T, arguments string) string {
 		table[id] = map[string]plan.ItemRun{"live": plan.RunLive, "blocked": plan.RunBlocked, "done": plan.RunDone}[state]
 		require.NotEqual(t, plan.NoRun, table[id], run)
 	}
-	return tell(plan.Ready(parse(t, text).Items(), runs(table)))
+	return tell(graph.Ready(parse(t, text).Items(), runs(table)))
 }
 
 // spelledCase checks what a line below the ninth item means, in every dialect in which it can mean something.

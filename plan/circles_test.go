@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
+	"waybill/plan/graph"
 )
 
 // circle returns the ids that the message about a circle names.
@@ -72,7 +73,7 @@ func worked(r *plan.Reading) map[string]bool {
 		return plan.NoRun
 	}
 	for {
-		ready := plan.Ready(r.Items(), run)
+		ready := graph.Ready(r.Items(), run)
 		more := ready.Ready
 		for _, w := range ready.Waiting {
 			if len(w.Because) == 1 && w.Because[0].Kind == plan.HeldByWork {

@@ -19,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/dialect"
+	"waybill/plan/read"
 )
 
 // corpusFolder is the environment variable that names the folder with the files of the corpus. The files belong to other
@@ -327,7 +329,7 @@ func (s *corpusScore) say(format string, arguments ...any) {
 func (e *corpusEntry) measure(text string) *corpusScore {
 	s := &corpusScore{files: 1}
 	var items []plan.Item
-	if r, err := plan.Read(text, plan.Hints{Path: plan.HintPath(e.path)}); err != nil {
+	if r, err := read.Read(text, plan.Hints{Path: dialect.HintPath(e.path)}); err != nil {
 		s.refused++
 		s.say("refused: %v", err)
 	} else {

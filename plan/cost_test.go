@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/dialect"
+	"waybill/plan/read"
 	"waybill/test/slow"
 )
 
@@ -46,11 +48,11 @@ func TestFaultF21_NoPieceCostsMoreThanItsSize(t *testing.T) {
 	if slow.Race {
 		size = 1 << 10
 	}
-	for k, dialect := range plan.Dialects() {
+	for k, dialect := range dialect.Names() {
 		t.Run(dialect, func(t *testing.T) {
 			for i := k % stride; i < len(units); i += stride {
 				few, many := inDialect(dialect, inPlaces(units[i], size)), inDialect(dialect, inPlaces(units[i], 4*size))
-				if r, err := plan.Read(many, plan.Hints{}); err == nil {
+				if r, err := read.Read(many, plan.Hints{}); err == nil {
 					require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics), "%q", units[i])
 				}
 				ratio := growth(few, many)
@@ -70,7 +72,7 @@ func growth(few, many string) float64 { return timeOf(many).Seconds() / timeOf(f
 
 func timeOf(text string) time.Duration {
 	start := time.Now()
-	if r, err := plan.Read(text, plan.Hints{}); err == nil {
+	if r, err := read.Read(text, plan.Hints{}); err == nil {
 		_ = r.Items()
 	}
 	return time.Since(start)

@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // ChangeKind is the kind of a Change. The zero value is invalid.
 type ChangeKind uint8
@@ -54,7 +57,7 @@ func Diff(from, to *Reading) []Change {
 
 // diff compares the items between an identical head and an identical tail.
 func diff(from, to *Reading, head, tail int) []Change {
-	keysBefore, keysAfter := keys(from.entries, head, tail), keys(to.entries, head, tail)
+	keysBefore, keysAfter := keys(from.Rows().Entries, head, tail), keys(to.Rows().Entries, head, tail)
 	places := make(map[itemKey]int, len(keysBefore))
 	for i, k := range keysBefore {
 		places[k] = i
@@ -70,7 +73,7 @@ func diff(from, to *Reading, head, tail int) []Change {
 	var changes []Change
 	for i, k := range keysBefore {
 		if _, gone := places[k]; gone {
-			changes = append(changes, Change{k.id, Removed, k.occurrence, head + i, from.item(int32(head + i))})
+			changes = append(changes, Change{k.id, Removed, k.occurrence, head + i, from.At(int32(head + i))})
 		}
 	}
 	stays := inOrder(origin)
@@ -82,7 +85,7 @@ func diff(from, to *Reading, head, tail int) []Change {
 		case stays[i] && from.same(head+origin[i], to, head+i):
 			continue
 		}
-		changes = append(changes, Change{k.id, kind, k.occurrence, head + i, to.item(int32(head + i))})
+		changes = append(changes, Change{k.id, kind, k.occurrence, head + i, to.At(int32(head + i))})
 	}
 	return changes
 }
@@ -94,23 +97,23 @@ type itemKey struct {
 }
 
 // keys returns the keys of the items between a head and a tail.
-func keys(entries []entry, head, tail int) []itemKey {
+func keys(entries []Entry, head, tail int) []itemKey {
 	middle := entries[head : len(entries)-tail]
 	if len(middle) == 0 {
 		return nil
 	}
 	seen := make(map[string]int, len(middle))
 	for i := range middle {
-		seen[middle[i].id] = 0
+		seen[middle[i].ID] = 0
 	}
 	for i := range entries[:head] {
-		if n, ok := seen[entries[i].id]; ok {
-			seen[entries[i].id] = n + 1
+		if n, ok := seen[entries[i].ID]; ok {
+			seen[entries[i].ID] = n + 1
 		}
 	}
 	ks := make([]itemKey, len(middle))
 	for i := range middle {
-		id := middle[i].id
+		id := middle[i].ID
 		ks[i] = itemKey{id, seen[id]}
 		seen[id]++
 	}
@@ -143,4 +146,37 @@ func inOrder(places []int) []bool {
 		}
 	}
 	return stays
+}
+
+// same reports whether an item of r and an item of another reading have the same content, regardless of position. It
+// does not compare a wide prerequisite, because that follows from other items.
+func (r *Reading) same(i int, other *Reading, j int) bool {
+	a, b := &r.rows.Entries[i], &other.rows.Entries[j]
+	if a.ID != b.ID || a.Status != b.Status || a.Derived != b.Derived || a.Optional != b.Optional || a.Level != b.Level ||
+		r.parentID(a) != other.parentID(b) || !slices.Equal(r.rows.DependsOn(int32(i)), other.rows.DependsOn(int32(j))) {
+		return false
+	}
+	// The same lines mean the same, unless a header above them or a comment below them says what they mean.
+	before, after := r.rows.Text[a.From:a.To], other.rows.Text[b.From:b.To]
+	whole := r.rows.Whole && other.rows.Whole && a.Place == InText && b.Place == InText && r.Dialect == other.Dialect &&
+		len(r.rows.RestsOf(int32(i)))+len(other.rows.RestsOf(int32(j))) == 0
+	if whole && before == after && !strings.Contains(before, "<!--") {
+		return true
+	}
+	x, y := r.At(int32(i)), other.At(int32(j))
+	return SameDescription(&x, &y)
+}
+
+func (r *Reading) parentID(e *Entry) string {
+	if e.Parent < 0 {
+		return ""
+	}
+	return r.rows.Entries[e.Parent].ID
+}
+
+// SameDescription reports whether the lines of two items say the same.
+func SameDescription(a, b *Item) bool {
+	return a.Title == b.Title && a.Parallel == b.Parallel && a.Prompt == b.Prompt && a.Leverage == b.Leverage &&
+		a.Purpose == b.Purpose && a.BlockedReason == b.BlockedReason && slices.Equal(a.Requirements, b.Requirements) &&
+		slices.Equal(a.Files, b.Files) && slices.Equal(a.Details, b.Details)
 }

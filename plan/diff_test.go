@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
+	"waybill/plan/edit"
+	"waybill/plan/read"
 )
 
 var changeWords = map[plan.ChangeKind]string{plan.Added: "added", plan.Removed: "removed", plan.Changed: "changed"}
@@ -73,7 +75,7 @@ func checkDiff(t require.TestingT, before, after *plan.Reading) {
 func TestApplyingADiffGivesTheNewItems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		read := func() *plan.Reading {
-			r, err := plan.Read(drawText(t), plan.Hints{})
+			r, err := read.Read(drawText(t), plan.Hints{})
 			if err != nil {
 				return nil
 			}
@@ -94,7 +96,7 @@ func TestApplyingADiffGivesTheNewItemsOfEachDialect(t *testing.T) {
 			other := parse(t, drawPlanOf(t, dialect, fixtures[dialect]))
 			lines := strings.SplitAfter(text, "\n")
 			at := rapid.IntRange(0, len(lines)-1).Draw(t, "line")
-			cut, err := plan.Read(strings.Join(slices.Delete(lines, at, at+1), ""), plan.Hints{})
+			cut, err := read.Read(strings.Join(slices.Delete(lines, at, at+1), ""), plan.Hints{})
 			if err != nil {
 				cut = nil // it was the line without which this is no plan
 			}
@@ -103,7 +105,7 @@ func TestApplyingADiffGivesTheNewItemsOfEachDialect(t *testing.T) {
 				checkDiff(t, after, before)
 			}
 			it := rapid.SampledFrom(before.Items()).Draw(t, "item")
-			marked, err := before.Marked(plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: rapid.SampledFrom(settable).Draw(t, "status")})
+			marked, err := edit.Set(before, plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: rapid.SampledFrom(settable).Draw(t, "status")})
 			if err != nil {
 				return
 			}

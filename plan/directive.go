@@ -31,9 +31,9 @@ func (it *Item) Directives() (d Directives) {
 			if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 				fenced = !fenced
 			}
-			name, value, ok := directive(line)
+			name, value, ok := Directive(line)
 			switch {
-			case fenced || !ok || unfit(name, value) != "":
+			case fenced || !ok || Unfit(name, value) != "":
 			case name == "review":
 				d.Review = stricter(d.Review, Reviewing(strings.ToLower(value)))
 			case name == "model" && d.Model == "":
@@ -54,23 +54,23 @@ func stricter(a, b Reviewing) Reviewing {
 	return b
 }
 
-// directive parses a line such as "**Review:** spec-only (it is small)". name is review or model.
-func directive(line string) (name, value string, ok bool) {
-	inside, ok := strings.CutPrefix(line, bold)
+// Directive parses a line such as "**Review:** spec-only (it is small)". name is review or model.
+func Directive(line string) (name, value string, ok bool) {
+	inside, ok := strings.CutPrefix(line, "**")
 	if !ok {
 		return "", "", false
 	}
 	name, value, ok = strings.Cut(inside, ":")
-	name = strings.ToLower(trim(strings.TrimRight(name, "*")))
+	name = strings.ToLower(strings.TrimSpace(strings.TrimRight(name, "*")))
 	if !ok || name != "review" && name != "model" {
 		return "", "", false
 	}
 	value, _, _ = strings.Cut(strings.TrimLeft(value, "*"), "(")
-	return name, strings.Trim(trim(value), "`*."), true
+	return name, strings.Trim(strings.TrimSpace(value), "`*."), true
 }
 
-// unfit explains why the value of a directive is invalid, or returns "".
-func unfit(name, value string) string {
+// Unfit explains why the value of a directive is invalid, or returns "".
+func Unfit(name, value string) string {
 	switch {
 	case name == "review":
 		switch Reviewing(strings.ToLower(value)) {
@@ -84,42 +84,9 @@ func unfit(name, value string) string {
 	return ""
 }
 
-// misdirected reports a directive with an unknown value, and one that contradicts another directive of its item.
-func (n *numbered) misdirected(ln *line, m *marker) {
-	if n.item != nil || n.r.Len() == 0 {
-		return
-	}
-	from := ln.body
-	if m.kind == markerBullet && m.spaced(ln.text) {
-		from = m.next
-	}
-	if from >= len(ln.text) || ln.text[from] != '*' {
-		return
-	}
-	name, value, ok := directive(ln.text[from:])
-	if !ok {
-		return
-	}
-	if why := unfit(name, value); why != "" {
-		n.report(ln, from, SeverityWarning, "unknown_directive", clip(value)+" is ignored: "+why)
-		return
-	}
-	if n.owner < 0 {
-		return
-	}
-	if n.directed == nil {
-		n.directed = map[int]Directives{}
-	}
-	d := n.directed[n.owner]
-	if said := d.contradicts(name, value); said != "" {
-		n.report(ln, from, SeverityWarning, "contradictory_directive", said)
-	}
-	n.directed[n.owner] = d
-}
-
-// contradicts adds a directive. It returns a message if the item already has a different one of that name, and ""
+// Add adds a directive. It returns a message if the item already has a different one of that name, and ""
 // otherwise.
-func (d *Directives) contradicts(name, value string) string {
+func (d *Directives) Add(name, value string) string {
 	if name == "model" {
 		if d.Model == "" {
 			d.Model = value

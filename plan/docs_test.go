@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/dialect"
+	"waybill/plan/read"
 	"waybill/test/golden"
 )
 
@@ -20,7 +22,7 @@ func TestPlansDocumentIsCurrent(t *testing.T) {
 func hintsTable() string {
 	var b strings.Builder
 	b.WriteString("| the path begins with | dialect |\n|---|---|\n")
-	under, dialects := plan.PathHints()
+	under, dialects := pathHints()
 	for i := range under {
 		b.WriteString("| `" + under[i] + "` | " + dialects[i] + " |\n")
 	}
@@ -30,8 +32,8 @@ func hintsTable() string {
 // A hint for a dialect that does not exist would say nothing to anybody, and one that begins as another one would
 // hide it.
 func TestHintsNameDialectsAndNoneHidesAnother(t *testing.T) {
-	under, dialects := plan.PathHints()
-	require.Subset(t, plan.Dialects(), dialects)
+	under, dialects := pathHints()
+	require.Subset(t, dialect.Names(), dialects)
 	for i, a := range under {
 		for k, b := range under {
 			require.False(t, i != k && strings.HasPrefix(a, b), "%s and %s", a, b)
@@ -42,8 +44,8 @@ func TestHintsNameDialectsAndNoneHidesAnother(t *testing.T) {
 func markTable() string {
 	var b strings.Builder
 	b.WriteString("| dialect | `pending` | `in_progress` | `completed` | `blocked` | `skipped` |\n|---|---|---|---|---|---|\n")
-	for _, dialect := range plan.Dialects() {
-		boxes, words, written := plan.Marks(dialect)
+	for _, dialect := range dialect.Names() {
+		boxes, words, written := marksOf(dialect)
 		switch {
 		case !written:
 			b.WriteString("| " + dialect + " | not written | | | | |\n")
@@ -91,8 +93,8 @@ func meaningTable(t *testing.T) string {
 	marks := []string{" ", "x", "X", "-", "~"}
 	var b strings.Builder
 	b.WriteString("| dialect | space | `x` | `X` | `-` | `~` |\n|---|---|---|---|---|---|\n")
-	for _, dialect := range plan.Dialects() {
-		boxes, _, written := plan.Marks(dialect)
+	for _, dialect := range dialect.Names() {
+		boxes, _, written := marksOf(dialect)
 		if !written || !some(boxes) {
 			continue
 		}
@@ -120,7 +122,7 @@ func markMeaning(t *testing.T, dialect, mark string) string {
 	case "bmad":
 		text = "## Tasks\n" + text
 	}
-	r, err := plan.Read(text, plan.Hints{Dialect: dialect})
+	r, err := read.Read(text, plan.Hints{Dialect: dialect})
 	require.NoError(t, err, dialect)
 	items := r.Items()
 	meaning := strings.ReplaceAll(items[len(items)-1].Status.String(), "_", " ")

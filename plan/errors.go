@@ -2,19 +2,20 @@ package plan
 
 import (
 	"fmt"
-	"slices"
+
+	"waybill/internal/safetext"
 )
 
 // Reasons of a ParseError.
 const (
 	// ReasonNotText means that the bytes are not UTF-8 text, but for example a binary file.
 	ReasonNotText = "not_text"
-	// ReasonInvalidUTF8 means a text that contains an invalid byte.
-	ReasonInvalidUTF8 = "invalid_utf8"
 	// ReasonInvalidJSON means a JSON file that is truncated or invalid.
 	ReasonInvalidJSON = "invalid_json"
 	// ReasonNoItems means text in which no dialect finds an item.
 	ReasonNoItems = "no_items"
+	// ReasonTooLarge means a text with more items than a plan may have.
+	ReasonTooLarge = "too_large"
 )
 
 // ParseError means that a file is not a plan.
@@ -52,25 +53,6 @@ func (e *ParseError) Cause() string {
 	return e.Message
 }
 
-// noItems returns the error for a text without a task. Its cause is that of the first open checkbox, else of the first
-// checkbox, else missing, which says what the dialect requires.
-func noItems(checkboxes int, diagnostics []Diagnostic, missing string) *ParseError {
-	e := &ParseError{Reason: ReasonNoItems, Checkboxes: checkboxes, Diagnostics: diagnostics}
-	at := slices.IndexFunc(diagnostics, func(d Diagnostic) bool { return d.NotATask && d.Open })
-	if at < 0 {
-		at = slices.IndexFunc(diagnostics, func(d Diagnostic) bool { return d.NotATask })
-	}
-	switch {
-	case at < 0:
-		e.Message = "no task was found: " + missing
-	case checkboxes == 1:
-		e.Message = fmt.Sprintf("its only checkbox is not a task; line %d: %s", diagnostics[at].Line, diagnostics[at].Message)
-	default:
-		e.Message = fmt.Sprintf("none of its %d checkboxes is a task; line %d: %s", checkboxes, diagnostics[at].Line, diagnostics[at].Message)
-	}
-	return e
-}
-
 // ItemError means that a plan has no item with this id.
 type ItemError struct{ Plan, ItemID string }
 
@@ -81,3 +63,6 @@ func (e *ItemError) Code() string { return "item_not_found" }
 func (e *ItemError) Error() string {
 	return fmt.Sprintf("plan %q has no item %q: name an id of the plan", e.Plan, e.ItemID)
 }
+
+// clip shortens source text for a message.
+func clip(s string) string { return safetext.Truncate(s, 60) }

@@ -12,7 +12,7 @@ import (
 )
 
 func parse(t require.TestingT, text string) *plan.Reading {
-	r, err := plan.Parse([]byte(text))
+	r, err := readBytes([]byte(text))
 	require.NoError(t, err, "%s", text)
 	return r
 }
@@ -39,7 +39,7 @@ func diagnostics(r *plan.Reading, code string) []plan.Diagnostic {
 // for each task.
 func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 	slow.Test(t)
-	many := slow.Size(100_000)
+	many := slow.Size(99_000)
 	each := func(line func(i int) string) string {
 		var b strings.Builder
 		for i := range many {

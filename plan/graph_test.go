@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/graph"
 	"waybill/test/slow"
 )
 
@@ -55,15 +56,15 @@ func checkWide(t *testing.T, r *plan.Reading, many int) {
 		}
 		return plan.NoRun
 	}
-	ready := plan.Ready(items, run)
+	ready := graph.Ready(items, run)
 	require.Len(t, ready.Ready, many)
 	require.Len(t, ready.Waiting, many)
 	require.LessOrEqual(t, len(ready.Waiting[0].Because), 16)
 	for _, it := range items[:many-1] {
 		done[it.ID] = true
 	}
-	require.Equal(t, []string{items[many-1].ID}, plan.Ready(items, run).Ready)
+	require.Equal(t, []string{items[many-1].ID}, graph.Ready(items, run).Ready)
 	done[items[many-1].ID] = true
-	require.Len(t, plan.Ready(items, run).Ready, many)
+	require.Len(t, graph.Ready(items, run).Ready, many)
 	require.Empty(t, plan.Diff(r, r))
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/dialect"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 	"waybill/test/slow"
 )
 
@@ -20,7 +23,7 @@ func inDialect(dialect, text string) string {
 // forEachDialect runs a test for each dialect that there is.
 func forEachDialect(t *testing.T, test func(t *testing.T, dialect string)) {
 	t.Helper()
-	for _, dialect := range plan.Dialects() {
+	for _, dialect := range dialect.Names() {
 		t.Run(dialect, func(t *testing.T) { test(t, dialect) })
 	}
 }
@@ -63,7 +66,7 @@ func TestFaultF20_ImpossibleDependenciesInEveryDialect(t *testing.T) {
 		unknown := diagnostics(r, "dependency_unresolved")
 		require.Len(t, unknown, 1)
 		require.Contains(t, unknown[0].Message, fmt.Sprintf("%s waits for %q", s.idOf(5), s.idOf(777)))
-		ready := plan.Ready(r.Items(), func(string) plan.ItemRun { return plan.NoRun })
+		ready := graph.Ready(r.Items(), func(string) plan.ItemRun { return plan.NoRun })
 		if s.levels == 1 {
 			require.Contains(t, ready.Ready, s.idOf(7))
 		}
@@ -74,7 +77,7 @@ func TestFaultF20_ImpossibleDependenciesInEveryDialect(t *testing.T) {
 // The marks that people use are never taken for something else, whatever the dialect: an unknown one is open.
 func TestFaultF21_UnknownMarksAreOpenInEveryDialect(t *testing.T) {
 	marks := map[bool][]string{
-		false: {"?", "/", "!", "✓", "é", "1", "P", "*", "", "]"},
+		false: {"?", "/", "!", "§", "é", "1", "P", "*", "", "]"},
 		true:  {"?", "!", "perhaps", "almost done", "é", "1", "P"},
 	}
 	forEachShape(t, withoutMarks, func(t *testing.T, dialect string, s shape) {
@@ -97,7 +100,7 @@ func TestFaultF21_UnknownMarksAreOpenInEveryDialect(t *testing.T) {
 			for _, mark := range marks[false] {
 				text := inDialect(dialect, "## Tasks\n"+other.item(planned{n: 1, mark: mark, title: "a"}))
 				checkLaws(t, []byte(text))
-				if r, err := plan.Read(text, plan.Hints{}); err == nil {
+				if r, err := read.Read(text, plan.Hints{}); err == nil {
 					require.Equal(t, plan.Pending, r.Items()[0].Status, "%s: %q", dialect, text)
 				}
 			}
@@ -133,7 +136,7 @@ func TestFaultF21_HardInputInEveryDialect(t *testing.T) {
 // checkHard wants the laws, the same from the same, and the same with other line ends.
 func checkHard(t require.TestingT, text string) {
 	checkLaws(t, []byte(text))
-	r, err := plan.Parse([]byte(text))
+	r, err := readBytes([]byte(text))
 	if err != nil {
 		return
 	}

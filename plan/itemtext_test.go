@@ -64,7 +64,7 @@ func TestNoLineOfAnItemIsDropped(t *testing.T) {
 	for name, text := range fixtures(t, "plans") {
 		r := parse(t, text)
 		for i, it := range r.Items() {
-			lines := plan.TextOf(r, i)
+			lines := textOf(r, i)
 			if l := lostLine(lines, text[it.Mark.Start:it.Mark.End], &it); l != "" {
 				t.Errorf("%s: %s: %q: %+v", name, it.ID, l, it)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/edit"
 	"waybill/test/slow"
 )
 
@@ -18,13 +19,13 @@ var settable = []plan.Status{plan.Pending, plan.InProgress, plan.Completed, plan
 // markOf asks for a status of an item.
 func markOf(t require.TestingT, text, id string, line int, to plan.Status) (plan.Marked, error) {
 	r := parse(t, text)
-	return r.Marked(plan.Marking{Plan: "tasks.md", ItemID: id, Line: line, Status: to})
+	return edit.Set(r, plan.Marking{Plan: "tasks.md", ItemID: id, Line: line, Status: to})
 }
 
 // checkMarkedIn holds for every plan and every item: either a typed error and nothing, or a plan that differs in one mark and
 // reads so. A text may be so odd that a mark in it would mean something else to others: then nothing is written.
 func checkMarkedIn(t require.TestingT, text string, before *plan.Reading, was []plan.Item, it plan.Item, to plan.Status, odd bool) {
-	marked, err := before.Marked(plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
+	marked, err := edit.Set(before, plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
 	if err != nil {
 		refusal, ok := errors.AsType[*plan.MarkError](err)
 		require.True(t, ok, "%T", err)

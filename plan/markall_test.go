@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
+	"waybill/plan/edit"
+	"waybill/plan/read"
 	"waybill/test/slow"
 )
 
@@ -20,7 +22,7 @@ import (
 func eachWritten(t *testing.T, property func(t *rapid.T, text string)) {
 	fixtures := byDialect(t)
 	forEachDialect(t, func(t *testing.T, dialect string) {
-		if _, _, written := plan.Marks(dialect); !written {
+		if _, _, written := marksOf(dialect); !written {
 			return
 		}
 		rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +61,7 @@ func TestOnlyTheMarkChangesInAnyText(t *testing.T) {
 }
 
 func parsed(text string) bool {
-	_, err := plan.Read(text, plan.Hints{})
+	_, err := read.Read(text, plan.Hints{})
 	return err == nil
 }
 
@@ -76,7 +78,7 @@ func TestMarksThatFollowOneAnother(t *testing.T) {
 			items := now.Items()
 			it := items[rapid.IntRange(0, len(items)-1).Draw(t, "item")]
 			to := rapid.SampledFrom(settable).Draw(t, "status")
-			marked, err := now.Marked(plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
+			marked, err := edit.Set(now, plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
 			if err != nil {
 				continue // for a reason that the other test looks at
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/read"
 )
 
 // A reader of a plan was not told which of their meanings the marks "-" and "~" have.
@@ -21,6 +22,6 @@ func TestAPlanSaysWhatItsMarksMean(t *testing.T) {
 		"| ID | Status |\n|-|-|\n|1|x|": nil,
 		"":                              nil,
 	} {
-		require.Equal(t, want, parse(t, text+"\n").Meanings(), "%q", text)
+		require.Equal(t, want, read.Meanings(parse(t, text+"\n")), "%q", text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/dialect"
 )
 
 func TestWordsOfStatusesAndSeverities(t *testing.T) {
@@ -35,7 +36,7 @@ func TestThePartOfAPathThatSpeaks(t *testing.T) {
 		"/a/my.kiro/tasks.md":                     "/a/my.kiro/tasks.md",
 		"":                                        "",
 	} {
-		require.Equal(t, want, plan.HintPath(path))
+		require.Equal(t, want, dialect.HintPath(path))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 )
 
 // openBoxLine matches a checkbox without a mark. Like checkboxLine, it is independent of the package's own reader.
@@ -18,11 +20,11 @@ var openBoxLine = regexp.MustCompile(`^(?:` + space + `|>)*(?:[-*+]|[0-9]+[.)]|#
 // which its children answer for, a withdrawn item, or a diagnostic that counts as open. Samples in fences and comments,
 // legends, and lists that repeat other files are no work.
 func requireOpenWorkCounts(t require.TestingT, src string) {
-	r, err := plan.Read(src, plan.Hints{})
+	r, err := read.Read(src, plan.Hints{})
 	if err != nil || r.Len() == 0 {
 		return
 	}
-	items, ready := r.Items(), r.Ready(r.Items(), runs(nil))
+	items, ready := r.Items(), graph.ReadyIn(r, r.Items(), runs(nil))
 	open := 0
 	for _, it := range items {
 		if it.DerivedStatus == 0 && it.Status != plan.Completed && it.Status != plan.Skipped {

@@ -8,16 +8,17 @@ import (
 // Current returns the item with an id, or the active item if the id is empty, with its children in Below. The item is
 // nil if the id is empty and no item is active. ok is false if no item has the id.
 func (r *Reading) Current(itemID string) (it *Item, ok bool) {
-	at := r.firstActive()
+	rows := r.Rows()
+	at := rows.Active
 	if itemID != "" {
-		if at = r.find(itemID); at < 0 {
+		if at = rows.Find(itemID); at < 0 {
 			return nil, false
 		}
 	}
 	if at < 0 {
 		return nil, true
 	}
-	current := r.item(at)
+	current := r.At(at)
 	current.Below = r.below(at)
 	return &current, true
 }
@@ -42,16 +43,16 @@ func (p PlanProgress) ByRuns() bool { return p.Approved+p.Unapproved > 0 }
 // have the same id, the run belongs to the first.
 func (r *Reading) PlanProgress(run func(itemID string) ItemRun) PlanProgress {
 	p := PlanProgress{Completed: r.Totals.Completed, Total: r.Totals.Total}
-	for i := range r.entries {
-		e := &r.entries[i]
-		switch state := run(e.id); {
-		case state == NoRun || e.derived != 0 || r.find(e.id) != int32(i): // a parent counts through its children
+	for i := range r.Rows().Entries {
+		e := &r.rows.Entries[i]
+		switch state := run(e.ID); {
+		case state == NoRun || e.Derived != 0 || r.rows.Find(e.ID) != int32(i): // a parent counts through its children
 		case state == RunProven:
 			p.Approved++
 			p.Proven++
 		case state == RunDone:
 			p.Approved++
-		case e.status == Completed:
+		case e.Status == Completed:
 			p.Unapproved++
 		}
 	}
@@ -60,12 +61,12 @@ func (r *Reading) PlanProgress(run func(itemID string) ItemRun) PlanProgress {
 
 // below returns the titles and statuses of an item's children. Each child has a prompt of its own.
 func (r *Reading) below(i int32) (names []string) {
-	if r.entries[i].derived == 0 {
+	if r.rows.Entries[i].Derived == 0 {
 		return nil
 	}
-	for j := range r.entries {
-		if r.entries[j].parent == i {
-			child := r.item(int32(j))
+	for j := range r.rows.Entries {
+		if r.rows.Entries[j].Parent == i {
+			child := r.At(int32(j))
 			names = append(names, fmt.Sprintf("%s %s (%s)", child.ID, child.Title, cmp.Or(child.DerivedStatus, child.Status)))
 		}
 	}

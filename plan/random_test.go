@@ -82,7 +82,7 @@ var noise = []string{
 // drawShape returns random items in the shape of a dialect, and what has to be read from them.
 func drawShape(t *rapid.T, dialect string) (text string, want []wanted) {
 	s := shapeOf(t, dialect)
-	boxes, words, _ := plan.Marks(dialect)
+	boxes, words, _ := marksOf(dialect)
 	if s.worded {
 		boxes = words
 	}

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
+	"strings"
+	"unicode/utf8"
 )
 
 // Span is a range of byte offsets in the source, without End.
@@ -91,17 +93,18 @@ func (r *Reading) OpenBoxes(most int) (open []Diagnostic) {
 	return open
 }
 
-// addUnread counts the open work that is not an item.
-func (t *Totals) addUnread(diagnostics []Diagnostic) {
+// AddUnread counts the open work that is not an item.
+func (t *Totals) AddUnread(diagnostics []Diagnostic) {
 	for i := range diagnostics {
 		if diagnostics[i].Open {
-			t.add(Pending)
+			t.Add(Pending)
 			t.Unread++
 		}
 	}
 }
 
-func (t *Totals) add(s Status) {
+// Add counts an item with a status.
+func (t *Totals) Add(s Status) {
 	t.Total++
 	switch s {
 	case Pending:
@@ -145,39 +148,48 @@ type Reading struct {
 	// from checkboxes plus the number of diagnostics marked NotATask.
 	Checkboxes int
 
-	text    string
-	files   []file   // of a folder, nil for a plan of one file
-	grammar *grammar // the grammar of the text
-	hints   Hints
-	entries []entry
-	waits   []wait // in item order
-	rests   []rest // further lines of items, in item order
-	keep    map[string]bool
-	endings []int   // unclosed fences and comments, see scanner
-	tables  []table // with items in their rows, in file order
-	index   index
-	active  int32 // the first item in progress, -1 for none
-
-	dependencyGroups dependencyGroups
+	rows     *Rows
+	hints    Hints
+	describe func(i int32, it *Item)
 }
 
-// Len returns the number of items.
-func (r *Reading) Len() int { return len(r.entries) }
+// NewReading returns a reading of rows. describe fills in the description of an item. It may be called at any time.
+func NewReading(rows *Rows, hints Hints, describe func(i int32, it *Item)) *Reading {
+	return &Reading{rows: rows, hints: hints, describe: describe, Fingerprint: Fingerprint{Size: int64(len(rows.Text))}}
+}
 
-// Items returns all items in file order. Each call parses their descriptions again, which takes about as long as Read.
+// noRows are the rows of a Reading that no reader made.
+var noRows = &Rows{Active: -1}
+
+// Rows returns the items without their descriptions. The caller must not modify them.
+func (r *Reading) Rows() *Rows {
+	if r.rows == nil {
+		return noRows
+	}
+	return r.rows
+}
+
+// Hints returns the facts besides the text that the plan was read with.
+func (r *Reading) Hints() Hints { return r.hints }
+
+// Len returns the number of items.
+func (r *Reading) Len() int { return len(r.Rows().Entries) }
+
+// Items returns all items in file order. Each call parses their descriptions again, which takes about as long as
+// reading the plan.
 func (r *Reading) Items() []Item {
-	items := make([]Item, len(r.entries))
+	items := make([]Item, r.Len())
 	for i := range items {
-		items[i] = r.item(int32(i))
+		items[i] = r.At(int32(i))
 	}
 	return items
 }
 
 // ItemsNamed returns the items with the given ids, in file order. It parses only the lines of these items.
 func (r *Reading) ItemsNamed(ids map[string]bool) (items []Item) {
-	for i := range r.entries {
-		if ids[r.entries[i].id] {
-			items = append(items, r.item(int32(i)))
+	for i := range r.Rows().Entries {
+		if ids[r.rows.Entries[i].ID] {
+			items = append(items, r.At(int32(i)))
 		}
 	}
 	return items
@@ -186,8 +198,8 @@ func (r *Reading) ItemsNamed(ids map[string]bool) (items []Item) {
 // IDs returns the ids of the items in file order.
 func (r *Reading) IDs() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range r.entries {
-			if !yield(r.entries[i].id) {
+		for i := range r.Rows().Entries {
+			if !yield(r.rows.Entries[i].ID) {
 				return
 			}
 		}
@@ -196,34 +208,51 @@ func (r *Reading) IDs() iter.Seq[string] {
 
 // Item returns the first item with the id. It parses only the lines of that item. ok is false for an unknown id.
 func (r *Reading) Item(id string) (Item, bool) {
-	i := r.find(id)
+	i := r.Rows().Find(id)
 	if i < 0 {
 		return Item{}, false
 	}
-	return r.item(i), true
+	return r.At(i), true
+}
+
+// At returns the item with an index in the rows.
+func (r *Reading) At(i int32) Item {
+	e := &r.rows.Entries[i]
+	it := Item{
+		ID: e.ID, Line: int(e.Line), Level: int(e.Level), Status: e.Status, DerivedStatus: e.Derived, Optional: e.Optional, DerivedID: e.DerivedID,
+		DependsOn: r.rows.DependsOn(i), Behind: r.rows.Behind(i), Mark: Span{int(e.Mark), int(e.MarkEnd)}, Worded: e.Worded,
+	}
+	if r.rows.Files != nil {
+		it.Source = r.rows.Files[r.rows.FileAt(int(e.From))].Name
+	}
+	if e.Parent >= 0 {
+		it.ParentID = r.rows.Entries[e.Parent].ID
+	}
+	r.describe(i, &it)
+	if !utf8.ValidString(r.rows.Text[e.From:e.To]) {
+		it.repair()
+	}
+	return it
+}
+
+// repair replaces bytes that are not UTF-8, which no answer may contain.
+func (it *Item) repair() {
+	for _, field := range []*string{&it.Title, &it.Prompt, &it.Leverage, &it.Purpose, &it.BlockedReason} {
+		*field = strings.ToValidUTF8(*field, "\ufffd")
+	}
+	for _, list := range [][]string{it.Requirements, it.Files, it.Details} {
+		for i := range list {
+			list[i] = strings.ToValidUTF8(list[i], "\ufffd")
+		}
+	}
 }
 
 // Active returns the id of the first item in progress in file order, or "".
 func (r *Reading) Active() (id string) {
-	if i := r.firstActive(); i >= 0 {
-		return r.entries[i].id
+	if rows := r.Rows(); rows.Active >= 0 {
+		return rows.Entries[rows.Active].ID
 	}
 	return ""
-}
-
-func (r *Reading) firstActive() int32 {
-	if r.Len() == 0 {
-		return -1
-	}
-	return r.active
-}
-
-// find returns the index of the first item with the id, or -1.
-func (r *Reading) find(id string) int32 {
-	if r.Len() == 0 {
-		return -1
-	}
-	return r.index.get(r.entries, id)
 }
 
 // Hash returns the SHA-256 of src in lower-case hex.

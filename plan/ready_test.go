@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 )
 
 // runs answers from a table: an item that is not in it has no run.
@@ -33,7 +35,7 @@ func tell(r plan.Readiness) string {
 
 // A tick in the file and an approval by a run are two facts, and neither stands in for the other.
 func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
-	r, err := plan.Read("- [x] 1. a\n- [x] 2. b\n- [ ] 3. c\n- [x] 4. d\n- [x] 5. e\n- [ ] 6. f\n- [ ] 7. g\n  - [x] 7.1 h\n  - [ ] 7.2 i\n\t- [ ] no item\n- [ ] 3. c\n- [x] 4. d\n", plan.Hints{})
+	r, err := read.Read("- [x] 1. a\n- [x] 2. b\n- [ ] 3. c\n- [x] 4. d\n- [x] 5. e\n- [ ] 6. f\n- [ ] 7. g\n  - [x] 7.1 h\n  - [ ] 7.2 i\n\t- [ ] no item\n- [ ] 3. c\n- [x] 4. d\n", plan.Hints{})
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Totals.Unread)
 	file := plan.PlanProgress{Completed: 6, Total: 11}
@@ -45,7 +47,7 @@ func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
 	})
 	want := plan.PlanProgress{Completed: 6, Total: 11, Approved: 3, Proven: 1, Unapproved: 2}
 	require.Equal(t, want, r.PlanProgress(by), "a group counts through its children, and of two items with one id the first counts")
-	require.Equal(t, want, r.Ready(r.Items(), by).Progress)
+	require.Equal(t, want, graph.ReadyIn(r, r.Items(), by).Progress)
 	require.True(t, want.ByRuns())
 	require.True(t, plan.PlanProgress{Unapproved: 1}.ByRuns())
 }
@@ -62,7 +64,7 @@ func TestCausesAreTheFirstOfThePlan(t *testing.T) {
 		plan.Item{ID: "sum", Status: plan.Pending, DependsOn: all},
 		plan.Item{ID: "end", Status: plan.Pending, DependsOn: []string{"sum"}},
 	)
-	waiting := plan.Ready(items, runs(nil)).Waiting
+	waiting := graph.Ready(items, runs(nil)).Waiting
 	require.Len(t, waiting[40].Because, 80, "its own dependencies are named, all of them")
 	require.Len(t, waiting[41].Because, 17)
 	for i, h := range waiting[41].Because[1:] {
@@ -79,5 +81,5 @@ func TestItemsThatAreTheirOwnAncestorsStandForThemselves(t *testing.T) {
 		{ID: "4", ParentID: "5", Status: plan.Pending},
 		{ID: "5", ParentID: "5", Status: plan.Pending},
 	}
-	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(plan.Ready(items, runs(nil))))
+	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(graph.Ready(items, runs(nil))))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	"waybill/plan/graph"
 	"waybill/test/slow"
 )
 
@@ -52,7 +53,7 @@ func TestReadyCostsInProportion(t *testing.T) {
 		{"strangers", shape(func(i int, it *plan.Item) { it.DependsOn = []string{fmt.Sprint("x", i), fmt.Sprint("y", i%9)} })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := plan.Ready(c.plan, runs(nil))
+			r := graph.Ready(c.plan, runs(nil))
 			require.Equal(t, many, len(r.Ready)+len(r.Waiting))
 		})
 	}

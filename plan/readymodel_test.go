@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/plan"
+	"waybill/plan/graph"
 )
 
 // naive is Ready said once more, without any care for time.
@@ -217,6 +218,6 @@ func drawPlan(t *rapid.T, circles bool) naive {
 func TestReadyIsWhatASlowModelSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
-		require.Equal(t, tell(n.ready()), tell(plan.Ready(n.items, runs(n.runs))))
+		require.Equal(t, tell(n.ready()), tell(graph.Ready(n.items, runs(n.runs))))
 	})
 }

@@ -25,7 +25,7 @@ type meaning struct {
 }
 
 func meaningOf(t require.TestingT, text string) meaning {
-	r, err := plan.Parse([]byte(text))
+	r, err := readBytes([]byte(text))
 	if err != nil {
 		var refusal *plan.ParseError
 		require.True(t, errors.As(err, &refusal))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/plan"
+	dialects "waybill/plan/dialect"
 )
 
 // planned is an item that a test wants to have in a plan.
@@ -166,7 +167,7 @@ var (
 func forEachShape(t *testing.T, without map[string]string, test func(t *testing.T, dialect string, s shape)) {
 	t.Helper()
 	for dialect := range without {
-		require.Contains(t, plan.Dialects(), dialect, "an exception of no dialect")
+		require.Contains(t, dialects.Names(), dialect, "an exception of no dialect")
 	}
 	forEachDialect(t, func(t *testing.T, dialect string) {
 		s := shapeOf(t, dialect)
@@ -180,7 +181,7 @@ func forEachShape(t *testing.T, without map[string]string, test func(t *testing.
 
 // The laws of this package that speak of every dialect hold of no dialect whose shape reads as something else.
 func TestEachDialectHasAShapeThatReads(t *testing.T) {
-	require.Len(t, shapes, len(plan.Dialects()))
+	require.Len(t, shapes, len(dialects.Names()))
 	forEachDialect(t, func(t *testing.T, dialect string) {
 		s := shapeOf(t, dialect)
 		text := s.plan(dialect, s.nine(nil))

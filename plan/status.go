@@ -32,8 +32,8 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// open reports whether the work is not closed.
-func (s Status) open() bool {
+// Open reports whether work with this status is not closed.
+func (s Status) Open() bool {
 	return s == Pending || s == InProgress || s == Blocked
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/read"
 	"waybill/prompt"
 	"waybill/test/golden"
 )
@@ -48,7 +49,7 @@ func input(t *testing.T, id string) prompt.CompileInput {
 
 func parse(t *testing.T, text string) *plan.Reading {
 	t.Helper()
-	r, err := plan.Read(text, plan.Hints{})
+	r, err := read.Read(text, plan.Hints{})
 	require.NoError(t, err)
 	return r
 }

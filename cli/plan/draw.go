@@ -10,6 +10,7 @@ import (
 	"waybill/cli/output"
 	"waybill/internal/safetext"
 	"waybill/plan"
+	"waybill/plan/read"
 )
 
 // A plan is drawn in three parts: its progress, its items as a tree, and the diagnostics of its file. A mark shows the
@@ -116,7 +117,7 @@ func (s sheet) dialect(r *plan.Reading) string {
 
 // meanings explains the marks that differ between tools: " (- in progress, ~ pending)".
 func meanings(r *plan.Reading) string {
-	meant := r.Meanings()
+	meant := read.Meanings(r)
 	var parts []string
 	for _, mark := range slices.Sorted(maps.Keys(meant)) {
 		parts = append(parts, safetext.Printable(mark)+" "+strings.ReplaceAll(meant[mark].String(), "_", " "))

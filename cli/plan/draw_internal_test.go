@@ -14,6 +14,8 @@ import (
 
 	"waybill/cli/output"
 	"waybill/plan"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 	"waybill/test/golden"
 )
 
@@ -50,9 +52,9 @@ func drawnAt(t *testing.T, text string, width, lineWidth int, runs map[string]pl
 
 func understood(t *testing.T, text string, runs map[string]plan.ItemRun) (*plan.Reading, []outlookItem) {
 	t.Helper()
-	r, err := plan.Read(text, plan.Hints{})
+	r, err := read.Read(text, plan.Hints{})
 	require.NoError(t, err)
-	ready := plan.Ready(r.Items(), func(id string) plan.ItemRun { return runs[id] })
+	ready := graph.Ready(r.Items(), func(id string) plan.ItemRun { return runs[id] })
 	items, ok := outlook(r.Items(), ready.Waiting)
 	require.True(t, ok)
 	return r, items

@@ -13,20 +13,20 @@ import (
 // A graph is written for programs that draw graphs. An arrow points from an item to an item that depends on it, a
 // dotted line from a group to its members. The nodes have generated names, so that foreign text is only in labels.
 
-// A graph has the items of a plan and their edges. It writes edge by edge, so circles need no special care.
-type graph struct {
+// An edgeGraph has the items of a plan and their edges. It writes edge by edge, so circles need no special care.
+type edgeGraph struct {
 	items   []outlookItem
 	first   map[string]int
 	up      []int
 	unknown []string // ids that an item depends on and that the plan does not have, each once
 }
 
-func newGraph(items []outlookItem) graph {
+func newGraph(items []outlookItem) edgeGraph {
 	plan := make([]plan.Item, len(items))
 	for i := range items {
 		plan[i] = items[i].Item
 	}
-	g := graph{items: items, first: firstByID(plan)}
+	g := edgeGraph{items: items, first: firstByID(plan)}
 	g.up = parents(plan, g.first)
 	seen := map[string]bool{}
 	for _, it := range items {
@@ -41,7 +41,7 @@ func newGraph(items []outlookItem) graph {
 }
 
 // dependencies calls fn for every dependency once, with the names of its nodes, the earlier item first.
-func (g graph) dependencies(fn func(from, to string)) {
+func (g edgeGraph) dependencies(fn func(from, to string)) {
 	stranger := make(map[string]string, len(g.unknown))
 	for i, id := range g.unknown {
 		stranger[id] = fmt.Sprintf("u%d", i)
@@ -92,7 +92,7 @@ var graphStyles = []struct {
 const unknownClass = "unknown"
 
 // mermaid writes the graph as a Mermaid flowchart.
-func (g graph) mermaid() string {
+func (g edgeGraph) mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for i, it := range g.items {
@@ -128,7 +128,7 @@ func mermaidText(text string) string {
 }
 
 // dot writes the graph in the language of Graphviz.
-func (g graph) dot() string {
+func (g edgeGraph) dot() string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\"]\n")
 	dress := map[string]string{}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"waybill/plan"
+	"waybill/plan/read"
 )
 
 // planView is the output of `waybill plan --json`. Programs compare it between versions, so fields are only added.
@@ -56,7 +57,7 @@ func viewOf(r *plan.Reading) planView {
 	for _, e := range r.Evidence {
 		v.Evidence = append(v.Evidence, planEvidence(e))
 	}
-	for mark, status := range r.Meanings() {
+	for mark, status := range read.Meanings(r) {
 		if v.Marks == nil {
 			v.Marks = map[string]string{}
 		}

@@ -16,6 +16,7 @@ import (
 	"waybill/cli/program"
 	"waybill/internal/safetext"
 	"waybill/plan"
+	"waybill/plan/dialect"
 	"waybill/schema"
 )
 
@@ -39,7 +40,7 @@ the runs of the items count too.
 --json prints the contents of the file only. The exit code is 1 if the file has no item; the error then names the
 likeliest cause. The dialects are
 
-  ` + strings.Join(slices.Collect(output.Wrap(strings.Join(plan.Dialects(), " "), 110)), "\n  "),
+  ` + strings.Join(slices.Collect(output.Wrap(strings.Join(dialect.Names(), " "), 110)), "\n  "),
 		Example:           "  waybill plan\n  waybill plan specs/clock/tasks.md\n  git show HEAD~1:tasks.md | waybill plan -",
 		ValidArgsFunction: planfiles.Complete(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,7 +16,10 @@ import (
 	"waybill/cli/program"
 	"waybill/engine/workspace"
 	"waybill/plan"
+	"waybill/plan/dialect"
 	planfile "waybill/plan/file"
+	"waybill/plan/graph"
+	"waybill/plan/read"
 	"waybill/schema"
 )
 
@@ -190,9 +193,9 @@ func blankError(name string) error {
 func (p planText) read() (*plan.Reading, error) {
 	placing := p.placing
 	if p.at != "" {
-		placing.Path = plan.HintPath(p.at)
+		placing.Path = dialect.HintPath(p.at)
 	}
-	r, err := plan.Read(p.text, placing)
+	r, err := read.Read(p.text, placing)
 	if err == nil && r.Len() == 0 {
 		err = blankError(p.name)
 	}
@@ -230,7 +233,7 @@ func (a commands) outlook(ctx context.Context, p planText, r *plan.Reading) (joi
 			note = "its runs are left out: the file has changed just now"
 		}
 	}
-	ready := r.Ready(items, func(string) plan.ItemRun { return plan.NoRun })
+	ready := graph.ReadyIn(r, items, func(string) plan.ItemRun { return plan.NoRun })
 	joined, _ = outlook(items, ready.Waiting)
 	return joined, ready.Progress, note, nil
 }

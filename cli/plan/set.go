@@ -21,6 +21,8 @@ import (
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 	"waybill/plan"
+	"waybill/plan/edit"
+	"waybill/plan/lex"
 	"waybill/schema"
 )
 
@@ -30,13 +32,13 @@ var settable = []string{"pending", "in_progress", "completed", "blocked", "skipp
 // statusOf reads a status as people type it: any word that plans use for one, in any case, and with hyphens or spaces
 // for underscores or without.
 func statusOf(word string) (plan.Status, error) {
-	if status, ok := plan.WordStatus(word); ok {
+	if status, ok := lex.WordStatus(word); ok {
 		return status, nil
 	}
 	bare := strings.NewReplacer("-", "", "_", "", " ", "")
 	said := bare.Replace(strings.ToLower(word))
 	for _, w := range settable {
-		if status, ok := plan.WordStatus(w); ok && bare.Replace(w) == said {
+		if status, ok := lex.WordStatus(w); ok && bare.Replace(w) == said {
 			return status, nil
 		}
 	}
@@ -149,7 +151,7 @@ func (a commands) trySet(ctx context.Context, path string, m plan.Marking) (set 
 		return set, err
 	}
 	m.Plan = p.name
-	marked, err := r.Marked(m)
+	marked, err := edit.Set(r, m)
 	if err != nil {
 		return set, notSet(r, err)
 	}

@@ -166,7 +166,7 @@ func TestTwoWalksDoNothingTwice(t *testing.T) {
 
 // A walk ended with "1 left, 0 of them can be begun", and did not say that what is left is no item.
 func TestWalkThatIsLeftWithABoxSaysSo(t *testing.T) {
-	q := newPlan(t, "- [ ] 1. First\n\n- [ ] ask the baker\n")
+	q := newPlan(t, "- [ ] 1. First\n- [x] 2. Second\n- [x] 3. Third\n\n- [ ] ask the baker\n")
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")), work.ErrUnfinished)
 	require.Equal(t, "1 left, 0 of them can be begun; boxes that are no items: 1 (waybill plan shows them); 0 proven, 1 only said", q.all(work.Ended)[0].Message)
 }

@@ -32,7 +32,7 @@ func newPatient(t *testing.T) *patient {
 	home := filepath.Join(t.TempDir(), canary("user"))
 	p := &patient{t: t, home: home, work: filepath.Join(home, canary("project"))}
 	require.NoError(t, os.MkdirAll(filepath.Join(p.work, canary("folder")), 0o700))
-	p.write("tasks.md", "# "+canary("heading")+"\n\n- [ ] 1. "+canary("item")+"\n  - "+canary("detail")+"\n- [ ] "+canary("diagnostic")+" without an id\n")
+	p.write("tasks.md", "# "+canary("heading")+"\n\n- [ ] 1. "+canary("item")+"\n  - "+canary("detail")+"\n- [x] 2. Two\n- [x] 3. Three\n- [ ] "+canary("diagnostic")+" without an id\n")
 	p.write(canary("folder")+"/tasks.md", strings.Repeat(canary("notask")+"\n", 3))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), fmt.Appendf(nil,
 		`{"results":{"output_dir":%q},"prompt":{"max_output_tokens":777},"plans":{"dialects":["%s/*=kiro"]}}`,

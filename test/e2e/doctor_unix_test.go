@@ -124,7 +124,7 @@ func TestDoctorOfPlansAndSurroundings(t *testing.T) {
 
 	odd := filepath.Join(w.workspace, "specs", "odd")
 	require.NoError(t, os.MkdirAll(odd, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(odd, "tasks.md"), []byte("- [ ] 1. One\n- [ ] no id\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(odd, "tasks.md"), []byte("- [ ] 1. One\n- [ ] 2. Two\n- [ ] 3. Three\n- [ ] no id\n"), 0o600))
 	large := filepath.Join(w.workspace, "specs", "large")
 	require.NoError(t, os.MkdirAll(large, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(large, "tasks.md"), []byte("- [ ] 1. One\n"), 0o600))
@@ -138,7 +138,7 @@ func TestDoctorOfPlansAndSurroundings(t *testing.T) {
 	require.NoError(t, err)
 	said = string(out)
 	require.Contains(t, said, "warn  plans        specs/large/tasks.md cannot be read: ")
-	require.Contains(t, said, "warn  plans        specs/odd/tasks.md has 0 errors and 1 warning, such as: line 2: ")
+	require.Contains(t, said, "warn  plans        specs/odd/tasks.md has 0 errors and 1 warning, such as: line 4: ")
 	require.Contains(t, said, "ok    watcher      the mode is polling, from the settings")
 	require.Contains(t, said, "warn  environment  waybill does not know WAYBILL_POL; did you mean WAYBILL_POLL")
 	require.Contains(t, said, "1 of 1 programs named waybill in PATH are different ones: "+filepath.Join(bin, "waybill"))

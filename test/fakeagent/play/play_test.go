@@ -15,6 +15,7 @@ import (
 	"waybill/core/verdict"
 	"waybill/ledger"
 	"waybill/plan"
+	"waybill/plan/read"
 	"waybill/prompt"
 	"waybill/test/fakeagent/play"
 )
@@ -45,7 +46,7 @@ func perform(o play.Options, prompt string) answer {
 // compiled returns a real prompt.
 func compiled(t *testing.T, role core.Role, id string) string {
 	t.Helper()
-	plan, err := plan.Read("# Clock\n- [ ] "+id+" Draw the hands\n  - the minute hand is the longer one\n", plan.Hints{})
+	plan, err := read.Read("# Clock\n- [ ] "+id+" Draw the hands\n  - the minute hand is the longer one\n", plan.Hints{})
 	require.NoError(t, err)
 	progress, err := ledger.Progress(plan, "clock", "tasks.md", id)
 	require.NoError(t, err)

@@ -1,0 +1,408 @@
+package read
+
+import (
+	"strings"
+
+	"waybill/plan"
+	"waybill/plan/block"
+	"waybill/plan/describe"
+	"waybill/plan/dialect"
+	"waybill/plan/legend"
+	"waybill/plan/lex"
+)
+
+// This file looks at a plan before it is read, to find out what explains most of it.
+
+// surveyor counts what a plan shows.
+type surveyor struct {
+	t      *block.Tree
+	s      *dialect.Survey
+	legend *legend.Legend // read on demand
+	// titled are the ids of all rows of tables that have a title.
+	titled    map[string]bool
+	sec       sections
+	group     string
+	tasked    int  // the level of the current heading such as "Task 1", 0 for none
+	countable bool // the current heading is one such as "1.1 Model"
+	home      sections
+	head      bool  // a heading such as "Task 1" is above, and no checkbox since
+	top       int32 // the indent of the last numbered checkbox, -1 for none
+}
+
+func (v *surveyor) add(l dialect.Look, line int32) { v.addAll(l, line, 1) }
+
+func (v *surveyor) addAll(l dialect.Look, line int32, times int) {
+	v.s.Count[l] += times
+	if v.s.First[l] == 0 {
+		v.s.First[l] = int(line)
+	}
+}
+
+// survey looks at all blocks.
+func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]bool) {
+	v := surveyor{t: t, s: &dialect.Survey{Hint: hint}, top: -1, home: sections{kind: sectionOther}}
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Place != plan.InText {
+			if n.Place == plan.InFence && n.Kind == block.Run && n.Traits&block.Underscored != 0 && v.top >= 0 {
+				v.fields(n)
+			}
+			continue
+		}
+		switch n.Kind {
+		case block.Check:
+			v.check(n)
+		case block.Heading:
+			if !n.Nested {
+				v.heading(n, lex.Trim(strings.TrimRight(t.Text[n.Next:n.End], "#")))
+			}
+		case block.Run:
+			if n.Traits&(block.Underscored|block.Labelled) != 0 {
+				v.run(n)
+			}
+		case block.Signed:
+			if s, _ := lex.CutSign(t.Text[n.Next:n.End]); s != nil && s.Task {
+				v.s.Signed++
+			}
+			if status, _ := lex.WordBox(t.Text[n.Next:n.End]); status != 0 {
+				v.s.Signed++
+			}
+		case block.Table:
+			v.table(n)
+		case block.Fence, block.Comment:
+		}
+	}
+	return v.s, v.titled
+}
+
+// heading counts a heading, or the text of one with a checkbox.
+func (v *surveyor) heading(n *block.Node, text string) {
+	v.top = -1
+	level := int(n.Level)
+	v.sec.enter(level, text)
+	v.home.enterHome(level, text, dialect.IsSubtasks(text) || strings.EqualFold(text, "tasks"))
+	switch {
+	case lex.BeginsWith(text, "Task Dependency Graph"):
+		v.add(dialect.HeadGraph, n.Line)
+	case lex.EqualWord(text, "Relevant Files"):
+		v.add(dialect.HeadRelevant, n.Line)
+	case lex.EqualWord(text, "Implementation Plan"):
+		v.add(dialect.HeadPlan, n.Line)
+	case dialect.IsSubtasks(text):
+		v.add(dialect.HeadSubtasks, n.Line)
+	}
+	if strings.IndexByte(text, '[') >= 0 && dialect.HasCheckpoint(text) {
+		v.add(dialect.HeadCheckpoint, n.Line)
+	}
+	v.task(n, level, text)
+}
+
+// task counts a heading such as "Task 1", and remembers its number.
+func (v *surveyor) task(n *block.Node, level int, text string) {
+	h, ok := lex.TaskHead(text)
+	group := dialect.Group(text)
+	_, v.countable = lex.NumberHead(text)
+	v.head = readTaskHeading(text, n).id != ""
+	switch {
+	case ok && h.ID != "":
+		v.group, v.tasked, v.sec = h.ID, level, sections{}
+		if h.Group {
+			v.add(dialect.HeadTaskGroup, n.Line)
+		} else {
+			v.add(dialect.HeadTask, n.Line)
+		}
+	case v.tasked == 0 || level <= v.tasked || group != "":
+		v.group, v.tasked = group, 0
+	}
+}
+
+// check counts a checkbox.
+func (v *surveyor) check(n *block.Node) {
+	if v.sec.level == deeperThanHeadings {
+		ln := v.t.LineOf(n)
+		v.sec.leaveCriteria(&ln)
+	}
+	if v.sec.kind == sectionTasks {
+		v.s.Tasks++
+	}
+	text := v.t.Text[n.Close+1 : n.End]
+	if text != "" && text[0] == '*' && !strings.HasPrefix(text, lex.Bold) {
+		v.add(dialect.Star, n.Line)
+		text = text[1:]
+	}
+	text = text[lex.SkipBlanks(text, 0):]
+	text, struck := unstruck(text)
+	if v.home.kind == sectionTasks {
+		v.s.Home++
+	}
+	text, _ = lex.CutStar(text)
+	if id, title, _ := lex.ReadLabel(text); id != "" {
+		if v.s.Numbered++; n.Level > 0 {
+			v.task(n, int(n.Level), text)
+		}
+		v.number(n, id, title, struck)
+		if v.top = n.Indent; strings.IndexByte(title, '_') >= 0 {
+			v.fields(n)
+		}
+		return
+	}
+	v.nameless(n, lex.Trim(text))
+}
+
+// unstruck removes the first pair of strikethrough marks from a text.
+func unstruck(text string) (string, bool) {
+	from := strings.Index(text, lex.Strokes)
+	if from < 0 {
+		return text, false
+	}
+	inside, after, ok := strings.Cut(text[from+len(lex.Strokes):], lex.Strokes)
+	if !ok || lex.Trim(inside) == "" {
+		return text, false
+	}
+	whole := lex.Trim(text[:from]+after) == ""
+	_, title, _ := lex.ReadLabel(text)
+	return text[:from] + lex.Trim(inside) + after, whole || from == 0 || lex.Withdrawn(title)
+}
+
+// number counts what a checkbox with a number shows.
+func (v *surveyor) number(n *block.Node, id, title string, struck bool) {
+	if last := len(title) - 1; last > 1 && (title[0] == '(' || title[last] == ')') {
+		if dialect.HasParallel(title) {
+			v.add(dialect.BoxParallel, n.Line)
+		}
+		if _, criteria := dialect.CutCriteria(title); criteria != nil {
+			v.add(dialect.BoxCriteria, n.Line)
+		}
+	}
+	if struck {
+		v.add(dialect.BoxStruck, n.Line)
+	}
+	if lex.Zeroth(id) {
+		v.add(dialect.BoxZero, n.Line)
+	}
+	if v.tasked > 0 && !v.s.Adopted && id == "1" {
+		v.add(dialect.BoxAnew, n.Line)
+	}
+	if v.group != "" && strings.HasPrefix(id, v.group) && len(id) > len(v.group) && id[len(v.group)] == '.' {
+		if v.tasked > 0 {
+			v.add(dialect.HeadNumbered, n.Line)
+		} else {
+			v.add(dialect.HeadGroup, n.Line)
+		}
+	}
+}
+
+// nameless counts what a checkbox without number shows.
+func (v *surveyor) nameless(n *block.Node, text string) {
+	if _, _, ok := describe.Label(text); ok && v.head {
+		v.s.Adopted, v.s.Numbered, v.head = true, v.s.Numbered+1, false
+		v.top = n.Indent
+		return
+	}
+	if v.countable {
+		v.s.Uncounted++
+	}
+	if n.Level > 0 {
+		v.task(n, int(n.Level), text)
+	} else if v.tasked > 0 {
+		v.s.UnderTasks++
+		if strings.HasPrefix(strings.TrimPrefix(text, lex.Bold), "Step ") {
+			v.add(dialect.BoxStep, n.Line)
+		}
+	}
+	v.words(n, text)
+	code, _ := lex.ReadCode(text)
+	coded := code != ""
+	if rest := dialect.CutTags(text); rest != text {
+		v.add(dialect.BoxTag, n.Line)
+		text = rest
+	}
+	if inside, after, ok := strings.Cut(strings.TrimPrefix(text, lex.Bold), lex.Bold); ok && strings.HasPrefix(text, lex.Bold) {
+		text = inside + " " + lex.Trim(after)
+	}
+	if id, end := lex.ReadTaskID(text); len(id) >= len("T001") {
+		v.add(dialect.BoxTaskID, n.Line)
+		if rest := lex.Trim(text[end:]); strings.HasPrefix(rest, "[P]") || strings.HasPrefix(rest, "[US") {
+			v.add(dialect.BoxTag, n.Line)
+		}
+	} else if coded {
+		v.s.Coded++
+		return
+	}
+	if v.sec.kind != sectionTasks {
+		return
+	}
+	v.s.Unnumbered++
+	if v.top < 0 || n.Indent <= v.top {
+		v.s.Beside++
+		v.top = -1
+	}
+}
+
+// words counts the words after a checkbox.
+func (v *surveyor) words(n *block.Node, text string) {
+	if look, _ := dialect.TaskWord(text); look != dialect.Looks {
+		v.add(look, n.Line)
+	} else if id, _ := lex.TaskNumber(text); id != "" {
+		v.add(dialect.BoxTaskNumber, n.Line)
+	} else if id, rest, file := dialect.FileID(lex.Unbold(text)); id != "" {
+		if file {
+			v.add(dialect.BoxFile, n.Line)
+		}
+		if strings.Contains(rest, "(parallel:") {
+			v.add(dialect.BoxFlag, n.Line)
+		}
+	}
+	if strings.Contains(text, "(AC") {
+		if _, criteria := dialect.CutCriteria(text); criteria != nil {
+			v.add(dialect.BoxCriteria, n.Line)
+		}
+	}
+}
+
+// run counts the fields and labels in a run of lines.
+func (v *surveyor) run(n *block.Node) {
+	if n.Traits&block.Underscored != 0 && v.top >= 0 {
+		v.fields(n)
+	}
+	if n.Traits&block.Labelled == 0 {
+		return
+	}
+	for s := v.t.Lines(n); s.Scan(); {
+		if ln := &s.Line; !ln.Blank() {
+			m := block.MarkerAt(ln.Text, ln.Body)
+			v.line(ln, &m)
+		}
+	}
+}
+
+// fields counts the fields in a block.
+func (v *surveyor) fields(n *block.Node) {
+	text := v.t.Text[n.Start:n.End]
+	line, counted := n.Line, 0
+	for at := lex.IndexFrom(text, '_', 0); at < len(text); at = lex.IndexFrom(text, '_', at+1) {
+		if at > 0 && text[at-1] > ' ' {
+			continue
+		}
+		if l, ok := fieldLook(text[at+1:]); ok && (n.Place == plan.InText || l == dialect.FieldPrompt) {
+			line += int32(block.Breaks(text[counted:at]))
+			counted = at
+			v.add(l, line)
+		} else if lex.BeginsWith(text[at+1:], "Requirements:") {
+			v.s.Fielded = true
+		}
+	}
+}
+
+// fieldLook returns what the field with a name shows. The name begins a text.
+func fieldLook(s string) (dialect.Look, bool) {
+	for _, f := range [...]struct {
+		name string
+		look dialect.Look
+	}{
+		{"Prompt:", dialect.FieldPrompt}, {"Leverage:", dialect.FieldLeverage}, {"Blocked:", dialect.FieldBlocked}, {"Boundary:", dialect.FieldBoundary},
+	} {
+		if lex.BeginsWith(s, f.name) {
+			return f.look, true
+		}
+	}
+	return 0, false
+}
+
+func (v *surveyor) line(ln *block.Line, m *block.Marker) {
+	text, bullet := ln.Content(), m.Listed(ln.Text)
+	if bullet {
+		text = ln.Text[m.Next:]
+	}
+	v.sec.leaveCriteria(ln)
+	if criteriaLabel(text) {
+		v.sec.label(ln, text, bullet)
+		return
+	}
+	inside, bold := strings.CutPrefix(text, lex.Bold)
+	if !bold {
+		return
+	}
+	if bullet {
+		if strings.HasPrefix(inside, "Property ") && v.top >= 0 {
+			v.add(dialect.DetailProperty, int32(ln.Number))
+		}
+		return
+	}
+	if v.tasked == 0 {
+		return
+	}
+	name, _, _ := strings.Cut(inside, ":")
+	switch name = strings.TrimRight(name, "*"); {
+	case lex.EqualWord(name, "Model"), lex.EqualWord(name, "review"), lex.EqualWord(name, "Depends on"):
+		v.add(dialect.DetailReview, int32(ln.Number))
+	case strings.HasPrefix(name, "Step "):
+		v.add(dialect.BoxStep, int32(ln.Number))
+	}
+}
+
+// table counts the rows of a table of tasks. A table with mostly unknown words in its status column is not about tasks.
+func (v *surveyor) table(n *block.Node) {
+	tab, ok := header(v.t, n)
+	if !ok || v.sec.kind != sectionTasks {
+		return
+	}
+	var room [16]block.Cell
+	rows, stated, first := 0, 0, int32(0)
+	for s := v.t.Lines(n); s.Scan(); {
+		ln := &s.Line
+		if ln.Start <= int(n.Next) || ln.Blank() {
+			continue
+		}
+		row := tab.Row(ln.Text, ln.Body, room[:0])
+		id := row.ID()
+		if id == "" {
+			continue
+		}
+		rows++
+		state := row.State()
+		if !state.Known && v.legend == nil {
+			v.legend = legend.Read(v.t.Text)
+		}
+		if !state.Known {
+			_, state.Known = v.legend.Of(state.Word)
+		}
+		if state.Known {
+			if stated++; stated == 1 {
+				first = int32(ln.Number)
+			}
+		}
+		if tab.Title >= 0 {
+			if v.titled == nil {
+				v.titled = map[string]bool{}
+			}
+			v.titled[id] = true
+		}
+	}
+	if stated > 0 && 2*stated >= rows {
+		v.addAll(dialect.Row, first, stated)
+	}
+}
+
+// choose returns the dialect that explains most of a plan. The folder of a tool decides if its dialect explains as much.
+func choose(s *dialect.Survey) *dialect.Dialect {
+	var best *dialect.Dialect
+	most := 0
+	for _, d := range dialect.All {
+		if d.Fits == nil {
+			continue
+		}
+		if fits := d.Fits(s); fits > most {
+			best, most = d, fits
+		}
+	}
+	if s.Hint == nil || s.Explicit() && !s.Hint.Shares(best) || !best.Weak() {
+		return best
+	}
+	hinted := *s
+	hinted.Hinted = true
+	if fits := s.Hint.Fits(&hinted); fits >= most && fits > 0 {
+		return s.Hint
+	}
+	return best
+}
