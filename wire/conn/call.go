@@ -124,11 +124,12 @@ func (c *Call) changes() bool { return c.Kind == Change || c.Kind == ConcurrentC
 // A turn is the place of a ConcurrentChange among the changes.
 type turn struct {
 	ready, passed chan struct{}
+	never         <-chan struct{} // closed when no further change has its turn
 	pass          func()
 }
 
-func newTurn() *turn {
-	t := &turn{ready: make(chan struct{}), passed: make(chan struct{})}
+func newTurn(never <-chan struct{}) *turn {
+	t := &turn{ready: make(chan struct{}), passed: make(chan struct{}), never: never}
 	t.pass = sync.OnceFunc(func() { close(t.passed) })
 	return t
 }
@@ -147,7 +148,10 @@ func (c *Call) Await(ctx context.Context, hurry error) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, hurry) {
 		return cause
 	}
-	<-c.turn.ready
+	select {
+	case <-c.turn.ready:
+	case <-c.turn.never:
+	}
 	return nil
 }
 

@@ -120,6 +120,37 @@ func TestNothingPassesTheLibrary(t *testing.T) {
 	})
 }
 
+// What takes back an answer may send a notification, which the library must not hold up.
+func TestAnswerAfterTheOutputBrokeHungTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &waiter{calls: make(chan *Call, 1)}
+		p := connect(t, w)
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		call := <-w.calls
+		require.NoError(t, p.out.Close())
+		p.Notify("x", 1)
+		synctest.Wait() // the writer has found the output broken
+		takenBack := make(chan struct{})
+		go call.Answer(Answer{Undelivered: func() {
+			p.Notify("state", nil)
+			close(takenBack)
+		}})
+		<-takenBack
+		_ = p.in.Close()
+		<-p.served
+	})
+}
+
+// A waiter leaves its calls to the test.
+type waiter struct{ calls chan *Call }
+
+func (w *waiter) Accept(c *Call) *Fault {
+	c.Kind = Concurrent
+	return nil
+}
+
+func (w *waiter) Start(_ context.Context, c *Call) { w.calls <- c }
+
 // A reader that runs a call must not be the one that matches the answer to a request of that call.
 func TestCallThatAsksTheHostIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -142,7 +142,7 @@ func (d *dispatcher) dispatch(c *Call) {
 	case Change:
 		d.changes <- c
 	case ConcurrentChange:
-		c.turn = newTurn()
+		c.turn = newTurn(d.work.quit)
 		d.running.Go(func() { d.run(c) }) // ends with the call
 		d.changes <- c
 	case Concurrent:
@@ -343,6 +343,7 @@ func (d *dispatcher) send(c *Call, response *jsonrpc2.Response) {
 	for {
 		r := d.handOver.reader()
 		if r.conn.SendResponse(d.work.ctx, response) == nil {
+			d.stream.outbox.completeLate()
 			return
 		}
 		if r == d.handOver.reader() { // the connection has ended

@@ -129,7 +129,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	c.outbox.wakeWriter()
 	var text jsontext.Value
 	err = waiting.Wait(ctx, &text)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		n.withdrawn.Store(true)
 		c.Notify(cancellation, map[string]any{"requestId": id, "reason": "the call that asked has ended"})
 	}

@@ -42,6 +42,7 @@ type outbox struct {
 	text        []byte     // not taken by the writer
 	end         int64      // of text in the stream
 	completions []completion
+	tooLate     []receiver // of texts that were added when the outbox was closed
 	state       outboxState
 }
 
@@ -60,13 +61,14 @@ func newOutbox() *outbox {
 	}
 }
 
-// add adds a message in pieces. to may be nil. The caller wakes the writer.
+// add adds a message in pieces. to may be nil. The caller wakes the writer, and then calls completeLate without a lock of
+// the library: a receiver may send a message.
 func (o *outbox) add(f wire.Framing, to receiver, pieces ...[]byte) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.state == closed {
-		o.mu.Unlock()
 		if to != nil {
-			to.complete(false)
+			o.tooLate = append(o.tooLate, to)
 		}
 		return
 	}
@@ -77,7 +79,17 @@ func (o *outbox) add(f wire.Framing, to receiver, pieces ...[]byte) {
 	if to != nil {
 		o.completions = append(o.completions, completion{o.end, to})
 	}
+}
+
+// completeLate completes the texts that were added after the outbox was closed.
+func (o *outbox) completeLate() {
+	o.mu.Lock()
+	late := o.tooLate
+	o.tooLate = nil
 	o.mu.Unlock()
+	for _, to := range late {
+		to.complete(false)
+	}
 }
 
 // take returns the text and continues with the spare buffer. more is false when the outbox is empty for good.

@@ -255,6 +255,7 @@ func (s *stream) refuse(at position, id []byte, fault *schema.Error) {
 	s.outbox.waitForSpace(s.freed, s.stopping)
 	text, _ := encodeFault(nil, FaultOf(fault))
 	s.put(at, nil, beginID, id, thenError, text, closingMark)
+	s.outbox.completeLate()
 }
 
 // put adds an answer to the outbox, or to its batch.
