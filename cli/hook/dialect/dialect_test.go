@@ -100,6 +100,16 @@ func TestAFailedCommandOfGeminiCountedAsDone(t *testing.T) {
 	}
 }
 
+// Cursor takes no text with a prompt, and an event with a member without a name looked like one of an editor that does.
+func TestAMemberWithoutANameMadeAHostTakeTextWithAPrompt(t *testing.T) {
+	h, ok := dialect.Of("cursor")
+	require.True(t, ok)
+	in, err := h.Read([]byte(`{"hook_event_name":"beforeSubmitPrompt","conversation_id":"s","":"x"}`))
+	require.NoError(t, err)
+	require.False(t, in.PromptTakesContext)
+	require.False(t, in.Context)
+}
+
 // A hold without a limit below the host's own would end in the host's warning instead of ours.
 func TestHoldsStayBelowTheLimitsOfHosts(t *testing.T) {
 	gaveUp := map[string]int{"claude-code": 8, "qwen": 8, "copilot": 8, "cursor": 5}

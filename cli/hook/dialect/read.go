@@ -96,7 +96,7 @@ func (h Host) Read(text []byte) (in Input, err error) {
 	if !ok {
 		return in, fmt.Errorf("%s of %s is %w", safetext.Quote(name, 80), h.Name, ErrUnknownEvent)
 	}
-	in = Input{Event: row, Source: str(event["source"]), Held: -1, PromptTakesContext: h.promptTakesContext() || str(event[h.editor]) != ""}
+	in = Input{Event: row, Source: str(event["source"]), Held: -1, PromptTakesContext: h.promptTakesContext() || h.editor != "" && str(event[h.editor]) != ""}
 	if in.Kind == Prompt {
 		in.Context = in.PromptTakesContext
 	}
