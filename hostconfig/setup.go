@@ -435,6 +435,7 @@ func (s *Setup) Trusts(h Host, e Entry) bool {
 // A WrittenHooks has the hooks of waybill as they are in the file of a host.
 type WrittenHooks struct {
 	Command string // a line as this setup writes it, which may be run
+	Host    string // the host that the line names
 	Shell   Shell  // the shell of the host
 	There   bool   // the file has hooks of waybill
 	Foreign bool   // the file has other lines as well, or only such
@@ -459,7 +460,7 @@ func (s *Setup) WrittenHooks(h Host) (w WrittenHooks) {
 	server, there := s.Written(h)
 	hook := s.hook(h)
 	w.Shell = h.hooks.shell(s.GOOS)
-	w.Command = hook.line(w.Shell)
+	w.Command, w.Host = hook.line(w.Shell), hook.Args[1]
 	for _, line := range s.hookList(h).Commands(text) {
 		w.There = true
 		flags, _, _ := hook.flagsOf(line)

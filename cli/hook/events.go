@@ -99,7 +99,7 @@ func (r *runner) question(ctx context.Context) error {
 	if _, err := r.open(true); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.host.Name, safetext.Quote(r.in.Question, 300))
+	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.in.Host, safetext.Quote(r.in.Question, 300))
 	return r.tell(ctx, "question", r.in.Use, text, map[string]any{"question": r.in.Question, "tool_use_id": r.in.Use})
 }
 

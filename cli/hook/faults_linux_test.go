@@ -40,7 +40,7 @@ func (w *world) quiet(input, want string) {
 func (w *world) stopEvents() map[string]string {
 	return map[string]string{
 		"claude-code": w.event("Stop", nil), "codex": w.event("Stop", nil), "qwen": w.event("Stop", nil), "copilot": w.event("Stop", nil),
-		"vscode": w.event("Stop", nil), "opencode": w.event("Stop", nil), "gemini": w.event("AfterAgent", nil),
+		"opencode": w.event("Stop", nil), "gemini": w.event("AfterAgent", nil),
 		"cursor": fmt.Sprintf(`{"hook_event_name":"stop","conversation_id":"s","workspace_roots":[%q],"status":"completed","loop_count":0}`, w.workspace),
 	}
 }

@@ -82,7 +82,7 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 
 // letGo posts the notice that the agent stopped all the same.
 func (g *gate) letGo(ctx context.Context, a dialect.Answer) (dialect.Answer, error) {
-	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", g.host.Name, g.host.Holds, strings.Join(g.open, "; "))
+	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", g.in.Host, g.host.Holds, strings.Join(g.open, "; "))
 	a.Person = strings.TrimPrefix(a.Person+"\nwaybill: "+safetext.OneLine(text, 500), "\n")
 	if _, err := g.runner.open(true); err != nil {
 		return a, err
@@ -224,7 +224,7 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 	if err != nil && errors.Is(context.Cause(ctx), errLate) {
 		g.ran[name] = schema.CheckRun{}
 		g.person = append(g.person, fmt.Sprintf("waybill: check %s was stopped after %v, before %s ends its hook, so it has no outcome; waybill check runs it",
-			name, time.Since(began).Round(time.Second), g.host.Name))
+			name, time.Since(began).Round(time.Second), g.in.Host))
 		return schema.CheckRun{}, nil
 	}
 	if err != nil {

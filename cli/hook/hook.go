@@ -93,7 +93,7 @@ func (h *hook) run(ctx context.Context) error {
 	began := time.Now()
 	output.CatchClosedPipe()
 	text, err := h.read(h.within(began, 10*time.Second).act.Sub(began))
-	var in dialect.Input
+	in := dialect.Input{Host: h.host.Name}
 	if err == nil {
 		err = guard(func() (err error) {
 			in, err = h.host.Read(text)
@@ -102,7 +102,7 @@ func (h *hook) run(ctx context.Context) error {
 	}
 	if err != nil {
 		_, _ = h.write(dialect.Event{}, dialect.Answer{}) // first, because the store may be slow
-		r := &runner{hook: h, own: h.session}
+		r := &runner{hook: h, in: dialect.Input{Host: in.Host}, own: h.session}
 		return r.reported(ctx, err)
 	}
 	r := &runner{hook: h, in: in, times: h.within(began, in.Timeout), own: cmp.Or(h.session, in.Session)}

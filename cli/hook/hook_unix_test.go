@@ -5,6 +5,7 @@ package hook_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -223,22 +224,45 @@ func TestTheResumeAnchorFollowsACompaction(t *testing.T) {
 	require.Empty(t, w.hook("BeforeAgent", map[string]any{"prompt": "Go on."}).context())
 }
 
-// Hosts that drop what a hook says before a prompt get new instructions after the next tool call, and reminders at the stop.
-func TestHostsThatTakeNoTextWithAPrompt(t *testing.T) {
-	for _, host := range []string{"copilot", "vscode"} {
+// Copilot CLI drops what a hook says before a prompt: its agent gets new instructions after the next tool call, and reminders at
+// the stop.
+func TestCopilotTakesNoTextWithAPrompt(t *testing.T) {
+	w := newWorld(t)
+	w.host = "copilot"
+	w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
+	stdout, _ := w.raw(w.event("UserPromptSubmit", map[string]any{"prompt": "Go on."}))
+	require.Empty(t, stdout)
+	require.Zero(t, w.only().Sends)
+	stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
+	require.Contains(t, stdout, `"additionalContext":"Run the tests."`)
+	stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
+	require.NotContains(t, stdout, "Run the tests", "a turn of many calls would use up all sends")
+	stdout, _ = w.raw(w.event("Stop", map[string]any{"stop_hook_active": false}))
+	require.Contains(t, stdout, "**REMINDER:** Run the tests.")
+}
+
+// Visual Studio Code runs the hook of Copilot CLI, and what it told was said to be of Copilot CLI.
+func TestNoticesOfVisualStudioCodeNamedCopilot(t *testing.T) {
+	for host, more := range map[string]map[string]any{"vscode": {}, "copilot": {"stop_reason": "end_turn"}} {
 		w := newWorld(t)
-		w.host = host
+		w.host = "copilot"
 		w.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
-		stdout, _ := w.raw(w.event("UserPromptSubmit", map[string]any{"prompt": "Go on."}))
-		require.Empty(t, stdout)
-		require.Zero(t, w.only().Sends, host)
-		stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
-		require.Contains(t, stdout, `"additionalContext":"Run the tests."`)
-		stdout, _ = w.raw(w.event("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}))
-		require.NotContains(t, stdout, "Run the tests", "a turn of many calls would use up all sends")
-		stdout, _ = w.raw(w.event("Stop", map[string]any{"stop_hook_active": false}))
-		require.Contains(t, stdout, "**REMINDER:** Run the tests.")
+		for held := range w.holds() + 1 {
+			stop := map[string]any{"transcript_path": "/home/ada/x.json", "stop_hook_active": held > 0}
+			maps.Copy(stop, more)
+			stdout, _ := w.raw(w.event("Stop", stop))
+			require.Equal(t, held < w.holds(), strings.Contains(stdout, `"decision":"block"`), stdout)
+		}
+		require.Contains(t, strings.Join(w.notices(), "\n"), "an agent of "+host+" stopped after it was held")
 	}
+	w := newWorld(t)
+	w.host = "copilot"
+	w.call("queue_instruction", `{"content":"Mind the gap."}`, nil)
+	stdout, _ := w.raw(w.event("UserPromptSubmit", map[string]any{"prompt": "Go on.", "transcript_path": "/home/ada/x.json"}))
+	require.Contains(t, stdout, "Mind the gap.")
+	_, stderr := w.raw(w.event("Melt", map[string]any{"transcript_path": "/home/ada/x.json"}))
+	require.Contains(t, stderr, `"Melt" of vscode is no event`)
+	require.Contains(t, strings.Join(w.notices(), "\n"), "a hook of vscode failed")
 }
 
 // A workspace that never used waybill gets no store because of a hook that is configured for all workspaces.

@@ -211,7 +211,7 @@ func (r *runner) tell(ctx context.Context, kind, key, text string, data map[stri
 	if data == nil {
 		data = map[string]any{}
 	}
-	data["host"], data["event"] = r.host.Name, r.in.Name
+	data["host"], data["event"] = r.in.Host, r.in.Name
 	encoded, err := json.Marshal(data)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (r *runner) reported(ctx context.Context, err error) error {
 	ctx, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
 	if ok, _ := r.open(false); ok {
-		_ = r.tell(ctx, "hook_failed", err.Error(), fmt.Sprintf("a hook of %s failed and let the agent go on: %v", r.host.Name, err), nil)
+		_ = r.tell(ctx, "hook_failed", err.Error(), fmt.Sprintf("a hook of %s failed and let the agent go on: %v", r.in.Host, err), nil)
 	}
 	return err
 }

@@ -192,7 +192,7 @@ func shell(w hostconfig.WrittenHooks) ([]string, error) {
 // checkHook runs a hook as the shell of the host would, with an event at which there is nothing to do.
 func checkHook(ctx context.Context, h hostconfig.Host, w hostconfig.WrittenHooks, s scene) result {
 	event, err := json.Marshal(map[string]any{
-		"hook_event_name": quiet(h.Name), "session_id": "waybill-setup", "conversation_id": "waybill-setup",
+		"hook_event_name": quiet(w.Host), "session_id": "waybill-setup", "conversation_id": "waybill-setup",
 		"tool_name": "waybill-setup", "tool_input": map[string]any{}, "cwd": s.dir, "workspace_roots": []string{s.dir},
 	})
 	if err != nil {

@@ -52,9 +52,9 @@ type Host struct {
 	Questions []string
 
 	fields fields
-	// editor is the field that tells the prompts and tool calls of Visual Studio Code, which takes a text with a prompt, from those
-	// of the host.
-	editor string
+	// editor reports whether an event is of Visual Studio Code, which runs the hook of the host, too, and takes a text with a prompt.
+	// It is nil for a host whose hook no other host runs.
+	editor func(event map[string]any) bool
 	// failed returns the error in the output of a tool, or nil. It is nil for a host with an event of its own for failed calls.
 	failed func(tool string, output any) any
 	write  func(ev Event, a Answer) any
@@ -74,7 +74,7 @@ const holds = 3
 
 // Hosts returns the hosts in the order of the documentation.
 func Hosts() []Host {
-	return []Host{claudeCode(), codex(), gemini(), qwen(), copilot(), cursor(), vsCode(), openCode()}
+	return []Host{claudeCode(), codex(), gemini(), qwen(), copilot(), cursor(), openCode()}
 }
 
 // Names returns the names of the hosts.

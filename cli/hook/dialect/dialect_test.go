@@ -30,8 +30,8 @@ func TestFixturesOfEachHost(t *testing.T) {
 			seen[in.Name] = true
 			data, err := json.Marshal(in.Data)
 			require.NoError(t, err)
-			fmt.Fprintf(&got, "%s kind=%d session=%.8s agent=%q source=%q folder=%q held=%d use=%q question=%q\n  data %s\n",
-				in.Name, in.Kind, in.Session, in.Agent, in.Source, in.Folder, in.Held, in.Use, in.Question, data)
+			fmt.Fprintf(&got, "%s host=%s kind=%d session=%.8s agent=%q source=%q folder=%q held=%d use=%q question=%q\n  data %s\n",
+				in.Name, in.Host, in.Kind, in.Session, in.Agent, in.Source, in.Folder, in.Held, in.Use, in.Question, data)
 			for _, a := range []dialect.Answer{{}, {Context: "<C>"}, {Hold: "H"}, {Person: "P"}, {Context: "<C>", Hold: "H", Person: "P"}} {
 				out, err := h.Write(in.Event, a)
 				require.NoError(t, err)

@@ -1,7 +1,5 @@
 package dialect
 
-import "slices"
-
 // claudeCode is the dialect that most hosts took over.
 // Source: Claude Code documentation, "Hooks reference".
 func claudeCode() Host {
@@ -85,8 +83,14 @@ func copilot() Host {
 	h.fields.event = []string{"hook_event_name", "hookEventName"}
 	h.fields.session = []string{"session_id", "sessionId"}
 	h.fields.output = []string{"tool_result", "tool_response"}
-	h.failed, h.write, h.editor = memberError, copilotAnswer, "transcript_path"
+	h.failed, h.write, h.editor = memberError, copilotAnswer, ofVSCode
 	return h
+}
+
+// ofVSCode reports whether an event of the shared file is of Visual Studio Code. That sends the path of the transcript with every
+// event. Copilot CLI sends it with a stop and a compaction only, and there a field of its own.
+func ofVSCode(event map[string]any) bool {
+	return str(event["transcript_path"]) != "" && pick(event, []string{"stop_reason", "custom_instructions"}) == nil
 }
 
 // cursor names the conversation instead of a session, runs hooks of the person outside of the workspace, and continues a
@@ -114,13 +118,6 @@ func cursor() Host {
 		},
 		write: cursorAnswer,
 	}
-}
-
-func vsCode() Host {
-	h := copilot()
-	h.Name, h.Version = "vscode", "1.139.1"
-	h.Events = slices.Delete(h.Events, 4, 5)
-	return h
 }
 
 // openCode has plugins instead of hooks. The plugin of examples/opencode asks at a stop, and hands instructions over by itself.

@@ -35,6 +35,7 @@ var usual = fields{
 // An Input is one event as a host sent it, in the words of all hosts.
 type Input struct {
 	Event
+	Host    string // the name of the host that sent it: several hosts may run one hook
 	Session string // the id of the session; "" if the host sent none
 	Agent   string // the id of the subagent in which it happened; "" for the main agent
 	Source  string // of a session start: why the session starts
@@ -73,8 +74,9 @@ func isID(text string) bool {
 	})
 }
 
-// Read reads an event that the host sent as JSON. The error is one sentence.
+// Read reads an event that the host sent as JSON. The error is one sentence, and the input then names the host all the same.
 func (h Host) Read(text []byte) (in Input, err error) {
+	in.Host = h.Name
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber() // a long number keeps its digits
@@ -88,15 +90,19 @@ func (h Host) Read(text []byte) (in Input, err error) {
 	if !ok {
 		return in, errors.New("the event is not a JSON object")
 	}
+	editor := h.editor != nil && h.editor(event)
+	if editor {
+		in.Host = "vscode"
+	}
 	name, ok := pick(event, h.fields.event).(string)
 	if !ok {
 		return in, fmt.Errorf("the event has no %s: %w", h.fields.event[0], ErrUnknownEvent)
 	}
 	row, ok := h.Event(name)
 	if !ok {
-		return in, fmt.Errorf("%s of %s is %w", safetext.Quote(name, 80), h.Name, ErrUnknownEvent)
+		return in, fmt.Errorf("%s of %s is %w", safetext.Quote(name, 80), in.Host, ErrUnknownEvent)
 	}
-	in = Input{Event: row, Source: str(event["source"]), Held: -1, PromptTakesContext: h.promptTakesContext() || h.editor != "" && str(event[h.editor]) != ""}
+	in = Input{Event: row, Host: in.Host, Source: str(event["source"]), Held: -1, PromptTakesContext: editor || h.promptTakesContext()}
 	if in.Kind == Prompt {
 		in.Context = in.PromptTakesContext
 	}
