@@ -128,11 +128,12 @@ function Row({ cells, at }: { cells: readonly Tokens.TableCell[]; at: Place }): 
 const schemes = new Set(["http:", "https:", "mailto:"]);
 const longestURL = 2 << 10;
 
-/** The address of a link, or undefined if it is not allowed. */
+/** The address of a link, or undefined if it is not allowed. The query of a mailbox would be hidden: other receivers, or a whole letter. */
 export function followable(written: string): URL | undefined {
   if (written.length > longestURL || !/^(https?:\/\/[^/]|mailto:.)/i.test(written)) return undefined;
   try {
     const parsed = new URL(written);
+    if (parsed.protocol === "mailto:" && parsed.search + parsed.hash !== "") return undefined;
     return schemes.has(parsed.protocol) ? parsed : undefined;
   } catch {
     return undefined;

@@ -70,6 +70,7 @@ test("only links to the web and to mailboxes are kept, and the target of every o
     "[a](docs/a.md) [docs/b.md](docs/b.md) [c]()": "a (docs/a.md) docs/b.md c",
     "[a](https:b) [c](http:///d) [e](mailto:) [f](http://[)": "a (https:b) c (http:///d) e (mailto:) f (http://[)",
     "[d](https://e.example/\u0001f) \u202eg": `[d](${link("https://e.example/%01f", "https://e.example/U+0001f")}) U+202Eg`,
+    "[a](mailto:b@c.example?bcc=d@e.example&body=f) [g](mailto:h@i.example#j)": "a (mailto:b@c.example?bcc=d@e.example&body=f) g (mailto:h@i.example#j)",
     "<javascript:broken=1> ftp://a.example": "javascript:broken=1 ftp://a.example",
     [`[a](${long})`]: `a (${long})`,
   };
