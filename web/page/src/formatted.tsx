@@ -35,12 +35,22 @@ export function Formatting(): JSX.Element {
   );
 }
 
-/** Fulfilled when the page has answered what waited for it: parsing many texts does not stop it for long. */
+/** The time for all texts that wait together, such as those of a view. The page answers after each of them. */
+const allMs = 2000;
+let waiting = 0;
+let left = allMs;
 let turn: Promise<unknown> = Promise.resolve();
 
-function nextTurn(): Promise<unknown> {
+/** Calls parse with the time that is left, when the page has answered what waited for it. */
+function inTurn(parse: (ms: number) => void): void {
+  if (waiting++ === 0) left = allMs;
   turn = turn.then(() => new Promise((done) => setTimeout(done)));
-  return turn;
+  void turn.then(() => {
+    waiting--;
+    const begun = performance.now();
+    parse(left);
+    left = Math.max(0, left - (performance.now() - begun));
+  });
 }
 
 /** Text in a frame, formatted on request. */
@@ -50,8 +60,8 @@ export function Prose({ of, label, code }: { of: string; label: string; code?: b
   useEffect(() => {
     if (!wanted) return;
     let current = true;
-    void nextTurn().then(() => {
-      if (current) got.value = { of, markdown: parse(of) };
+    inTurn((ms) => {
+      if (current) got.value = { of, markdown: parse(of, ms) };
     });
     return () => {
       current = false;

@@ -11,7 +11,7 @@ import { pieces } from "./marks.ts";
 const most = 64 << 10;
 /** Longest block with inline markup. Finding the end of an emphasis or a link can take quadratic time. */
 const mostInline = 4 << 10;
-/** Longest time of parsing, during which the page does not answer. */
+/** Longest time of parsing, during which the page does not answer. The step at which it is over still ends. */
 const mostMs = 500;
 /** Budget of a text, and what a token takes of it. */
 const budget = 1 << 20;
@@ -23,19 +23,25 @@ const crowded = /^(?:[ \t]*(?:[-+*>]|\d{1,9}[.)])){17}/;
 /** A parsed text, or the reason why it is shown as written. */
 export type Markdown = { tokens: readonly Token[] } | { why: string };
 
-export function parse(text: string): Markdown {
+/** Parses a text, in at most ms milliseconds. */
+export function parse(text: string, ms = mostMs): Markdown {
   if (new TextEncoder().encode(text).length > most) return { why: "It has more than 64 KiB, so it is shown as it was written." };
   try {
-    const tokenizer = new Limited();
+    const tokenizer = new Limited(Math.min(ms, mostMs));
     tokenizer.spend(tokenCost * pieces(text).length); // an invisible character becomes an element of its own
     return { tokens: new BlockLimited({ gfm: true, tokenizer }).lex(text) };
   } catch {
     // The budget, the time or the stack is used up.
-    return { why: "It has too much markup, so it is shown as it was written." };
+    return { why: ms < mostMs ? "The texts here have too much markup together, so this one is shown as it was written." : "It has too much markup, so it is shown as it was written." };
   }
 }
 
 class BlockLimited extends Lexer {
+  constructor(options: { gfm: boolean; tokenizer: Limited }) {
+    super(options);
+    options.tokenizer.watchLists();
+  }
+
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
     if (src.length <= mostInline) return super.inlineTokens(src, tokens);
     tokens.push({ type: "escape", raw: src, text: src });
@@ -45,7 +51,12 @@ class BlockLimited extends Lexer {
 
 class Limited extends Tokenizer {
   private left = budget;
-  private readonly end = performance.now() + mostMs;
+  private readonly end: number;
+
+  constructor(ms: number) {
+    super();
+    this.end = performance.now() + ms;
+  }
 
   spend(cost: number): void {
     this.left -= cost;
@@ -62,6 +73,20 @@ class Limited extends Tokenizer {
   override escape(src: string): Tokens.Escape | undefined {
     this.spend(tokenCost);
     return super.escape(src);
+  }
+
+  /** A list is read in one call, however long it is. For each of its lines the lexer asks for this rule, and no other does. */
+  watchLists(): void {
+    const { leadingSpaceTab } = this.rules.other;
+    const other: typeof this.rules.other = Object.create(this.rules.other, {
+      leadingSpaceTab: {
+        get: () => {
+          this.spend(1);
+          return leadingSpaceTab;
+        },
+      },
+    });
+    this.rules = { ...this.rules, other };
   }
 
   override list(src: string): Tokens.List | undefined {

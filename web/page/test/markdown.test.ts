@@ -112,6 +112,25 @@ test("a text that takes too long stays as it was written", () => {
   now = () => 0;
 });
 
+test("a long list went on when the time was over", () => {
+  for (const written of ["-\n".repeat(2000), "- a\n".repeat(2000), "- a\n" + "  b\n".repeat(2000), "- a\n" + "b\n".repeat(2000)]) {
+    let looks = 0;
+    now = () => (++looks < 100 ? 0 : 1000);
+    assert.equal(drawn(written), tooMuch);
+    assert.equal(looks, 100, JSON.stringify(written.slice(0, 10)));
+  }
+  now = () => 0;
+});
+
+test("a text of many has the time that the others left", () => {
+  const written = "*a* ".repeat(200);
+  let ms = 0;
+  now = () => ++ms;
+  assert.ok("tokens" in parse("*a*", 10));
+  assert.deepEqual(parse(written, 10), { why: "The texts here have too much markup together, so this one is shown as it was written." });
+  now = () => 0;
+});
+
 test("a long block has no inline markup", () => {
   const long = "*a* ".repeat(1100).trim();
   assert.ok(drawn("*a* ".repeat(1000)).includes("<em>"));
