@@ -94,6 +94,9 @@ func TestWalkThroughTheDocumentation(t *testing.T) {
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
+	// The flag stands for what a person does in /hooks. In this home there are no hooks but those of waybill setup.
+	require.Contains(t, hooks[2], "codex exec ")
+	hooks[2] = strings.ReplaceAll(hooks[2], "codex exec ", "codex exec --dangerously-bypass-hook-trust ")
 	require.Contains(t, hooks[2], "4096")
 	lines := strings.Split(strings.ReplaceAll(hooks[2], "4096", port), "\n") // another OpenCode may serve at the port of the page
 	for i, h := range three {
