@@ -2,8 +2,8 @@ package hosts_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,9 +37,16 @@ func shellBlocks(t *testing.T, page string) (blocks []string) {
 // commands of docs/hosts.md and docs/hooks.md as they stand there, and what the person must do by hand is what these pages say.
 func TestWalkThroughTheDocumentation(t *testing.T) {
 	t.Parallel()
-	const greeting = "Say hello."
+	const greeting, instruction = "Say hello.", "Run the tests before you say that you are done."
 	three := slices.DeleteFunc(slices.Clone(hosts), func(h host) bool { return walked[h.name] == "" })
-	ended := make(chan struct{}, 10)
+	held := map[string]chan struct{}{} // a host is told that the check is red; the test and the model only read the map
+	for _, h := range three {
+		held[h.name] = make(chan struct{}, 1)
+	}
+	work := func(h host) fakemodel.Call { return h.shell("touch hello.txt && go test ./...") }
+	asks := func(h host, r fakemodel.Request) bool {
+		return slices.Contains(r.Tools, work(h).Tool) && r.Has(greeting)
+	}
 	together := three[0]
 	together.env = func(m *fakemodel.Model) (all []string) {
 		for _, h := range three {
@@ -53,20 +60,20 @@ func TestWalkThroughTheDocumentation(t *testing.T) {
 		}
 	}
 	p := newPlace(t, together, func(r fakemodel.Request) fakemodel.Answer {
-		last := r.Turns[len(r.Turns)-1]
+		at := slices.IndexFunc(three, func(h host) bool { return asks(h, r) })
 		switch {
-		case len(last.Results) > 0:
-			ended <- struct{}{}
-			return fakemodel.Answer{Text: "FINAL: the tests ran."}
-		case r.Said(greeting) == 0:
+		case at < 0 || r.Said(greeting) == 0:
 			return fakemodel.Answer{Text: "Hello."}
-		}
-		for _, h := range three {
-			if work := h.shell("touch hello.txt && go test ./..."); slices.Contains(r.Tools, work.Tool) && r.Has("The check greeted is red") {
-				return call(work)
+		case len(r.Turns[len(r.Turns)-1].Results) > 0:
+			select {
+			case held[three[at].name] <- struct{}{}:
+			default: // the host asks once more
 			}
+			return fakemodel.Answer{Text: "FINAL: the tests ran."}
+		case r.Has("The check greeted is red"):
+			return call(work(three[at]))
 		}
-		return fakemodel.Answer{Text: "There is no shell, or no red check."}
+		return fakemodel.Answer{Text: "There is no red check."}
 	})
 	p.write("work/go.mod", "module shop\n\ngo 1.22\n")
 	p.write("work/shop.go", "package shop\n")
@@ -89,30 +96,28 @@ func TestWalkThroughTheDocumentation(t *testing.T) {
 	}
 	require.Contains(t, out, "/hooks", "Codex wants its hooks trusted")
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
 	// The flag stands for what a person does in /hooks. In this home there are no hooks but those of waybill setup.
 	require.Contains(t, hooks[2], "codex exec ")
 	hooks[2] = strings.ReplaceAll(hooks[2], "codex exec ", "codex exec --dangerously-bypass-hook-trust ")
-	require.Contains(t, hooks[2], "4096")
-	lines := strings.Split(strings.ReplaceAll(hooks[2], "4096", port), "\n") // another OpenCode may serve at the port of the page
-	for i, h := range three {
-		p.must("sh", "-c", hooks[0])
-		asked := len(p.model.Asked())
+	const address = "http://127.0.0.1:4096"
+	require.Contains(t, hooks[2], "--port 4096")
+	require.Contains(t, hooks[2], address)
+	lines := strings.Split(hooks[2], "\n")
+	for _, h := range three {
+		var queued schema.QueueInstructionWithAckResult
+		require.NoError(t, json.Unmarshal([]byte(p.must("sh", "-c", hooks[0])), &queued))
 		commands := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.HasPrefix(line, walked[h.name]+" ") })
 		require.NotEmpty(t, commands)
+		serves := address
 		for _, command := range commands {
 			if line, background := strings.CutSuffix(command, " &"); background {
-				p.background(line)
+				serves = p.background(strings.ReplaceAll(line, "--port 4096", "--port 0")) // another may serve at the port of the page
 				continue
 			}
-			p.must("sh", "-c", command)
+			p.must("sh", "-c", strings.ReplaceAll(command, address, serves))
 		}
 		select {
-		case <-ended:
+		case <-held[h.name]:
 		case <-time.After(patience):
 			require.Fail(t, "the stop was not held", h.title)
 		}
@@ -120,15 +125,19 @@ func TestWalkThroughTheDocumentation(t *testing.T) {
 		if h.name == "opencode" { // the page sends its reader elsewhere for instructions
 			continue
 		}
-		require.True(t, p.model.Asked()[asked].Has("Run the tests before you say that you are done."), "%s received the instruction", h.title)
+		require.True(t, slices.ContainsFunc(p.model.Asked(), func(r fakemodel.Request) bool {
+			return asks(h, r) && r.Said(greeting) == 0 && r.Has(instruction)
+		}), "%s received the instruction with the prompt", h.title)
 		var list schema.InstructionList
 		p.call("list_instructions", `{}`, &list)
-		require.Equal(t, "acknowledged", list.Items[i].State, h.title)
+		at := slices.IndexFunc(list.Items, func(in schema.Instruction) bool { return in.InstructionID == queued.InstructionID })
+		require.GreaterOrEqual(t, at, 0)
+		require.Equal(t, "acknowledged", list.Items[at].State, h.title)
 	}
 }
 
-// background starts a command that serves until the test ends, and waits until it listens.
-func (p *place) background(line string) {
+// background starts a command that serves until the test ends, waits until it listens, and returns the address that it prints.
+func (p *place) background(line string) string {
 	p.t.Helper()
 	cmd := p.command("sh", "-c", "exec "+line)
 	out, err := cmd.StdoutPipe()
@@ -136,7 +145,11 @@ func (p *place) background(line string) {
 	require.NoError(p.t, cmd.Start())
 	p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && !strings.Contains(lines.Text(), "http://") {
+	url := ""
+	for url == "" && lines.Scan() {
+		url = regexp.MustCompile(`http://[0-9.]+:[0-9]+`).FindString(lines.Text())
 	}
+	require.NotEmpty(p.t, url, "%s printed no address", line)
 	go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the command
+	return url
 }
