@@ -142,7 +142,7 @@ func (tx *Tx) admitInstruction() error {
 }
 
 // Acknowledge confirms an instruction. already reports whether it was acknowledged before, and before whether it had
-// not been sent yet. A standing instruction that waits for its trigger is neither: nothing of it can be confirmed.
+// not been sent yet. A standing instruction that waits for its trigger stays armed, and both are false: nothing of it is confirmed.
 func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, before bool, err error) {
 	in, err = found("instruction", id, tx.Instruction)
 	if err != nil {

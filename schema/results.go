@@ -139,7 +139,7 @@ type DispatchResult struct {
 // AcknowledgeResult is the result of acknowledge.
 type AcknowledgeResult struct {
 	Instruction    Instruction `json:"instruction"`
-	Already        bool        `json:"already" doc:"whether this was known before"`
+	Already        bool        `json:"already" doc:"whether this was known before. It is false as well for a standing instruction that waits for its trigger: nothing was acknowledged, and it stays armed. One that was due is armed again"`
 	BeforeDispatch bool        `json:"before_dispatch,omitzero" doc:"nothing had been sent, and nothing will be"`
 	Seq            int64       `json:"seq"`
 }

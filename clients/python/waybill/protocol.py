@@ -160,7 +160,7 @@ class AcknowledgeParams(_AcknowledgeParamsRequired, total=False):
 
 class _AcknowledgeResultRequired(TypedDict):
     instruction: Instruction
-    #: whether this was known before
+    #: whether this was known before. It is false as well for a standing instruction that waits for its trigger: nothing was acknowledged, and it stays armed. One that was due is armed again
     already: bool
     seq: int
 

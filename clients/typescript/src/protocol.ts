@@ -139,7 +139,7 @@ export interface AcknowledgeParams {
 /** AcknowledgeResult is the result of acknowledge. */
 export interface AcknowledgeResult {
   instruction: Instruction;
-  /** whether this was known before */
+  /** whether this was known before. It is false as well for a standing instruction that waits for its trigger: nothing was acknowledged, and it stays armed. One that was due is armed again */
   already: boolean;
   /** nothing had been sent, and nothing will be */
   before_dispatch?: boolean;
