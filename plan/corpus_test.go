@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,11 +46,7 @@ func TestPlansOfOthersAreReadAsAPersonReadsThem(t *testing.T) {
 			families, all, wrong := map[string]*corpusScore{}, &corpusScore{}, 0
 			for _, e := range entries {
 				text, err := e.read(folder)
-				if errors.Is(err, fs.ErrNotExist) {
-					t.Logf("no file %s: get %s of %s at %s", e.name, e.path, e.repo, e.commit)
-					continue
-				}
-				require.NoError(t, err)
+				require.NoError(t, err, "get %s of %s at %s as %s", e.path, e.repo, e.commit, e.name)
 				score := e.measure(text)
 				if families[e.family] == nil {
 					families[e.family] = &corpusScore{}
@@ -70,7 +64,6 @@ func TestPlansOfOthersAreReadAsAPersonReadsThem(t *testing.T) {
 			for _, family := range slices.Sorted(maps.Keys(families)) {
 				fmt.Fprintf(&b, "%-14s %s\n", family, families[family])
 			}
-			require.NotEmpty(t, families, "no file of the corpus is in "+folder)
 			t.Logf("\n%-14s %s\n%s%-14s %s\n%d files with a misreading", "family", corpusHeader, &b, "all", all, wrong)
 			for _, measure := range slices.Sorted(maps.Keys(corpusFloors[half])) {
 				require.GreaterOrEqual(t, all.measure(measure).thousandths(), corpusFloors[half][measure], measure)
