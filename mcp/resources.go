@@ -172,9 +172,9 @@ func readRun(ctx context.Context, c *tool.Caller, id string) (any, *schema.Error
 	if fault := c.Call(ctx, "list_receipts", map[string]any{"run_id": id, "limit": schema.MaxPage}, &receipts); fault != nil {
 		return nil, fault
 	}
-	journey := map[string]any{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}
+	view := map[string]any{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}
 	if receipts.NextCursor != "" {
-		journey["receipts_next_cursor"] = receipts.NextCursor
+		view["receipts_next_cursor"] = receipts.NextCursor
 	}
-	return journey, nil
+	return view, nil
 }

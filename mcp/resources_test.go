@@ -47,11 +47,11 @@ func TestResourcesShowTheCurrentState(t *testing.T) {
 		require.Equal(t, "tasks.md", plan["plan"])
 		require.Equal(t, float64(1), plan["totals"].(map[string]any)["completed"])
 		require.Empty(t, plan["ready"], "the run is under way")
-		journey := g.read("waybill://runs/" + run)
-		require.Equal(t, run, journey.str("run.run_id"))
-		require.Equal(t, "2", journey.str("ledgers.task_ledger.item_id"))
-		require.Equal(t, "red", first(journey, "receipts")["outcome"])
-		require.Equal(t, "refuted", journey.str("run.proof.state"))
+		view := g.read("waybill://runs/" + run)
+		require.Equal(t, run, view.str("run.run_id"))
+		require.Equal(t, "2", view.str("ledgers.task_ledger.item_id"))
+		require.Equal(t, "red", first(view, "receipts")["outcome"])
+		require.Equal(t, "refuted", view.str("run.proof.state"))
 		require.Contains(t, g.wire.String(), `"cacheScope":"private"`)
 	}
 }

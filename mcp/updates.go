@@ -29,7 +29,7 @@ type updates struct {
 
 	mu      sync.Mutex // guards the fields below
 	changed map[string]bool
-	watched map[string]map[string]bool // the subscribers of each watched resource
+	watched map[string]map[string]bool // the subscribers of each watched resource, true once they are acknowledged
 }
 
 func newUpdates(notify func(uri string)) *updates {
@@ -58,10 +58,15 @@ func (u *updates) record(method string, params any) {
 // mark marks resources as changed.
 func (u *updates) mark(uris ...string) {
 	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.markLocked(uris...)
+}
+
+// markLocked is mark for a caller that holds mu.
+func (u *updates) markLocked(uris ...string) {
 	for _, uri := range uris {
 		u.changed[uri] = true
 	}
-	u.mu.Unlock()
 	select {
 	case u.wakeups <- struct{}{}:
 	default:
@@ -125,8 +130,17 @@ func (u *updates) watch(uri, subscriber string) *schema.Error {
 		}
 		u.watched[uri] = map[string]bool{}
 	}
-	u.watched[uri][subscriber] = true
+	u.watched[uri][subscriber] = u.watched[uri][subscriber] || subscriber == legacySubscriber // which has no acknowledgement
 	return nil
+}
+
+// acknowledge records that a subscriber has got the acknowledgement, which comes before its first notification.
+func (u *updates) acknowledge(subscriber string, uris []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, uri := range uris {
+		u.watched[uri][subscriber] = true
+	}
 }
 
 // unwatch ends the subscriber's own subscription to a resource.
@@ -139,11 +153,19 @@ func (u *updates) unwatch(uri, subscriber string) {
 	}
 }
 
-// subscribers returns the subscribers of a resource.
-func (u *updates) subscribers(uri string) []string {
+// subscribers returns the acknowledged subscribers of a resource. While there are others, the resource stays changed.
+func (u *updates) subscribers(uri string) (acknowledged []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return slices.Sorted(maps.Keys(u.watched[uri]))
+	for subscriber, ready := range u.watched[uri] {
+		if ready {
+			acknowledged = append(acknowledged, subscriber)
+		} else {
+			u.markLocked(uri)
+		}
+	}
+	slices.Sort(acknowledged)
+	return acknowledged
 }
 
 // notifyUpdated notifies the subscribers of a resource.
@@ -204,6 +226,7 @@ func (s *server) listen(ctx context.Context, r *request) (any, *conn.Fault) {
 	}
 	mine := message.Meta{Subscription: r.ID}
 	s.host.Notify("notifications/subscriptions/acknowledged", message.Acknowledgement{Meta: mine, Notifications: *p.Notifications})
+	s.updates.acknowledge(subscriber, p.Notifications.Resources)
 	if len(p.Notifications.Resources) > 0 {
 		<-ctx.Done()
 	}
