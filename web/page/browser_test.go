@@ -311,12 +311,15 @@ func (p *tab) click(selector string) {
 	p.look(`document.querySelector(` + quoted(selector) + `).click()`)
 }
 
-// button presses the button with this label.
+// button presses the button with this label, in the moment in which it is there.
 func (p *tab) button(label string) {
 	p.t.Helper()
-	found := `[...document.querySelectorAll('button')].filter((b) => b.innerText.trim() === ` + quoted(label) + `).at(-1)`
-	p.until(found + ` !== undefined`)
-	p.look(`((b) => (b.focus(), b.click()))(` + found + `)`)
+	p.until(pressed(label))
+}
+
+// pressed is an expression that presses the last button with this label, and is false without one.
+func pressed(label string) string {
+	return `((b) => b !== undefined && (b.focus(), b.click(), true))([...document.querySelectorAll('button')].filter((b) => b.innerText.trim() === ` + quoted(label) + `).at(-1))`
 }
 
 // confirm presses a button that asks first, and the button of that name in the question.
