@@ -292,7 +292,7 @@ func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 
 // storeMoment identifies the contents of the store, if the store supports it.
 func (e *Engine) storeMoment() (store.Moment, bool) {
-	if m, ok := e.changes.Open().(store.Moments); ok {
+	if m, ok := e.changes.StoreIfOpen().(store.Moments); ok {
 		return m.Moment()
 	}
 	return store.Moment{}, false

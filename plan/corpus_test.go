@@ -32,8 +32,8 @@ var corpusFloors = map[string]map[string]int{
 }
 
 // TestPlansOfOthersAreReadAsAPersonReadsThem compares the reading of real plan files with what a person found in them
-// before any reader was asked. Both halves of the corpus have files of every family; whoever improves the reader looks
-// at the misreadings of dev alone, so that held-out says how the reader does on files that nobody has looked at.
+// before any reader was asked. Both halves of the corpus have files of every family. Improve the reader by the
+// misreadings of dev alone: held-out measures it on files that its authors have not looked at.
 func TestPlansOfOthersAreReadAsAPersonReadsThem(t *testing.T) {
 	folder := os.Getenv(corpusFolder)
 	if folder == "" {

@@ -34,8 +34,8 @@ type source struct {
 // Opened returns a channel that is closed once the store is open.
 func (s *source) Opened() <-chan struct{} { return s.opened }
 
-// Open returns the store if it is open, and otherwise nil.
-func (s *source) Open() store.Store {
+// StoreIfOpen returns the store if it is open, and otherwise nil.
+func (s *source) StoreIfOpen() store.Store {
 	select {
 	case <-s.opened:
 		return s.st

@@ -160,9 +160,6 @@ func Part(text string, from, to int, missing []int, mask int, place plan.Place) 
 	}
 }
 
-// Missing returns the offsets of the lines with a fence or comment that has no end.
-func (s *Scanner) Missing() []int { return s.missing }
-
 // Mask returns the end of the current or last fence or comment.
 func (s *Scanner) Mask() int { return s.mask }
 

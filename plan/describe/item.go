@@ -67,7 +67,7 @@ func newProse(it *plan.Item, text string) (*Lines, *block.Scanner) {
 	return &Lines{Item: it, Indent: -1, Owned: true, around: around{scan: &s}}, &s
 }
 
-// proseLine reads a line as text, whatever its beginning.
+// proseLine reads a line as text, even if it begins like a field.
 func (n *Lines) proseLine(ln *block.Line) {
 	switch {
 	case ln.Blank():

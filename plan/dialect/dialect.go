@@ -1,5 +1,6 @@
 // Package dialect describes the plans of each tool: one file per tool with a row of data and at most three small
-// functions. No other package names a dialect. To add one, write such a file and add its row to the list in this file.
+// functions. To add a dialect, write such a file and add its row to the lists in registry.go. Elsewhere a dialect is named
+// only where its files lie (plan/file), where its criteria are (engine), and where its tasks are records (plan/record).
 package dialect
 
 import (

@@ -75,16 +75,6 @@ func wordsWith(s string) []statusWord {
 	return wordsByByte[c]
 }
 
-// BeginsMeaning reports whether a status word of a legend may begin with a byte.
-func BeginsMeaning(c byte) bool {
-	for _, w := range wordsByByte[c|0x20] {
-		if w.use&InLegend != 0 {
-			return true
-		}
-	}
-	return c >= utf8.RuneSelf && wordsByByte[c] != nil
-}
-
 // WordFor returns the status for a text that is exactly a status word, or 0.
 func WordFor(s string, use Use) plan.Status {
 	for _, w := range wordsWith(s) {

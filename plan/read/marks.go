@@ -31,7 +31,7 @@ func (k *marks) legend() *legend.Legend {
 // status returns the status for the mark in a checkbox.
 func (k *marks) status(ln *block.Line, b *block.Box, withdrawn bool) plan.Status {
 	if withdrawn {
-		return plan.Skipped // whatever its mark
+		return plan.Skipped // also with another mark
 	}
 	mark := b.Mark(ln.Text)
 	if len(mark) != 1 {

@@ -154,7 +154,7 @@ func (r *reader) check(n *block.Node) {
 }
 
 // parse parses the text after a checkbox. It removes strokes through all of it, through the title, or through the id and
-// some following words. Such an item is withdrawn in every dialect, whatever its mark.
+// some following words. Such an item is withdrawn in every dialect and with every mark.
 func (r *reader) parse(ln *block.Line, b *block.Box, inHead bool) {
 	text := b.Rest(ln.Text)
 	if r.d.Head != nil {

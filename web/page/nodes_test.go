@@ -56,7 +56,7 @@ func costly(length int) (texts []string) {
 	)
 }
 
-// TestFormattedTextNeverStopsThePage: whatever a text consists of, parsing it ends within half a second and a step, and it is
+// TestFormattedTextNeverStopsThePage: the parsing of every text ends within half a second and a step, and the text is
 // drawn with a limited number of elements at a limited depth, and with links to nothing but the web and mailboxes.
 func TestFormattedTextNeverStopsThePage(t *testing.T) {
 	h, p := opened(t, "")

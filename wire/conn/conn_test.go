@@ -68,7 +68,7 @@ func (p *peer) leave(t *testing.T) {
 	<-p.served
 }
 
-// The library is the one that matches answers to requests, in whatever order they come, while its reader is replaced.
+// The library matches answers to requests in every order, also while its reader is replaced.
 func TestLibraryMatchesAnswersToRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, echo{Read})

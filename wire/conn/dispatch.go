@@ -338,7 +338,7 @@ func (d *dispatcher) reply(c *Call, a Answer) {
 	d.send(c, response)
 }
 
-// send sends a response by the current reader, which another one may replace meanwhile.
+// send sends a response through the current reader. If another reader takes over meanwhile, it tries that one.
 func (d *dispatcher) send(c *Call, response *jsonrpc2.Response) {
 	for {
 		r := d.handOver.reader()

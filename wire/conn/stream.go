@@ -173,8 +173,8 @@ func (s *stream) next() (member, error) {
 	}
 }
 
-// finish ends the reading, whatever the cause. The library learns of it only when all is answered, because it closes
-// its connection then.
+// finish ends the reading. The library learns of the end only when all is answered, because it closes its connection
+// then.
 func (s *stream) finish(cause error) error {
 	select {
 	case <-s.stopping:
