@@ -32,7 +32,8 @@
 //
 // Four events end a connection: the end of the input, the end of the context, Stop, and a broken output. The reading
 // stops, accepted calls end and are answered, and Serve returns. Calls without progress for 1 s are cancelled, then
-// answered with SHUTTING_DOWN, and abandoned within 1.5 s. Opening or writing a store counts as progress for 3 s.
+// answered with SHUTTING_DOWN, and abandoned within 1.5 s. Opening or writing a store counts as progress for 3 s
+// from the last call that ended.
 package conn
 
 import (

@@ -42,10 +42,13 @@ type peer struct {
 	served  chan struct{}
 }
 
-func connect(t *testing.T, protocol Protocol) *peer {
+func connect(t *testing.T, protocol Protocol, set ...func(o *Options)) *peer {
 	inR, in := net.Pipe()
 	out, outW := net.Pipe()
 	o := Options{In: inR, Out: outW, Framing: wire.Lines, Protocol: protocol, Logger: slog.New(slog.DiscardHandler)}
+	for _, set := range set {
+		set(&o)
+	}
 	require.NoError(t, o.Check())
 	p := &peer{in: in, out: out, lines: bufio.NewReader(out), served: make(chan struct{})}
 	o.Attach = func(c *Conn) { p.Conn = c }
@@ -116,6 +119,31 @@ func TestNothingPassesTheLibrary(t *testing.T) {
 		rest, err := io.ReadAll(p.lines)
 		require.NoError(t, err)
 		require.Empty(t, rest)
+		<-p.served
+	})
+}
+
+// A slow answers every call after two seconds.
+type slow struct{ echo }
+
+func (s slow) Start(ctx context.Context, c *Call) {
+	time.Sleep(2 * time.Second)
+	s.echo.Start(ctx, c)
+}
+
+// A script closes its pipe behind several changes, and the store of a loaded machine takes two seconds for each.
+func TestCallsOfABusyStoreWereAbandonedThoughEachEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t, slow{echo{Change}}, func(o *Options) { o.Busy = func() bool { return true } })
+		var want strings.Builder
+		for i := range 5 {
+			p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":[%d]}`, i, i))
+			fmt.Fprintf(&want, `{"jsonrpc":"2.0","id":%d,"result":[%d]}`+"\n", i, i)
+		}
+		require.NoError(t, p.in.Close())
+		answers, err := io.ReadAll(p.lines)
+		require.NoError(t, err)
+		require.Equal(t, want.String(), string(answers))
 		<-p.served
 	})
 }

@@ -29,6 +29,7 @@ type dispatcher struct {
 	writer     *writer
 	limiter    *limiter
 	unanswered countdown // calls without an answer
+	hung       bool      // a method did not end during shutdown; only Serve uses it
 	defects    *defectLog
 
 	handOver     handOver
@@ -260,14 +261,16 @@ func (d *dispatcher) finish(c *Call, a Answer) {
 	d.defects.takeBack(a.Undelivered)
 }
 
-// answerUnfinished answers the calls whose methods do not end.
-func (d *dispatcher) answerUnfinished() {
+// answerUnfinished answers the calls whose methods do not end, and reports whether there are any.
+func (d *dispatcher) answerUnfinished() (any bool) {
 	for _, c := range d.stream.calls.all() {
 		if c.progress.state.CompareAndSwap(open, abandoned) {
 			d.defects.log.Warn("a method did not end during shutdown and was abandoned", "method", c.Method)
 			d.settle(c, Answer{Fault: FaultOf(unfinished(c))})
+			any = true
 		}
 	}
+	return any
 }
 
 // settle writes the answer of a call, or drops it, and releases the memory of the call.

@@ -16,12 +16,15 @@ const (
 	// abandonAfter is how long they may make no progress before Serve stops waiting for them. With two closeTimeouts,
 	// Serve returns 1.5 s after the last progress.
 	abandonAfter = 1300 * time.Millisecond
-	// storeTime is how long opening or writing a store counts as progress during shutdown. On a slow disk, one commit
-	// takes longer than cancelAfter, and a script that closes its pipe would lose the change.
+	// storeTime is how long opening or writing a store counts as progress during shutdown, from the last call that ended.
+	// On a slow disk, one commit takes longer than cancelAfter, and a script that closes its pipe would lose the change.
 	storeTime = 3 * time.Second
-	// closeTimeout is how long Serve waits for goroutines that were asked to end. A read that cannot be interrupted takes
-	// longer.
+	// closeTimeout is how long Serve waits for what may never end: a read that cannot be interrupted, and a method that
+	// was abandoned.
 	closeTimeout = 100 * time.Millisecond
+	// endTimeout is how long Serve waits for its goroutines after every call was answered. They end at once where there
+	// is a free processor.
+	endTimeout = 2 * time.Second
 )
 
 var errNoProgress = fmt.Errorf("no progress for %v during shutdown", abandonAfter)
@@ -43,8 +46,11 @@ func (c *Conn) run(ctx context.Context) {
 	case <-d.work.stopping:
 	}
 	c.stopReading()
-	c.drain(written)
-	c.cleanUp()
+	if c.drain(written) {
+		c.cleanUp(endTimeout)
+	} else {
+		c.cleanUp(closeTimeout)
+	}
 }
 
 // stopReading ends the reading and closes the input to further calls.
@@ -59,13 +65,14 @@ func (c *Conn) stopReading() {
 	d.limiter.slots.close()
 }
 
-// drain waits until every accepted call is answered and written, while there is progress.
-func (c *Conn) drain(written <-chan struct{}) {
+// drain waits until every accepted call is answered and written, while there is progress. It reports whether every
+// method ended.
+func (c *Conn) drain(written <-chan struct{}) bool {
 	answered := c.waitWhileActive(c.dispatcher.limiter.slots.zero)
 	c.background.stop()
 	c.outbox.finish()
 	if answered && c.waitWhileActive(written) {
-		return
+		return !c.dispatcher.hung
 	}
 	if c.outbox.fail() {
 		c.writer.failed(errNoProgress)
@@ -74,10 +81,11 @@ func (c *Conn) drain(written <-chan struct{}) {
 	if !wire.Within(closeTimeout, written) {
 		c.outbox.abandon()
 	}
+	return false
 }
 
 // cleanUp ends the remaining goroutines and waits for them.
-func (c *Conn) cleanUp() {
+func (c *Conn) cleanUp(timeout time.Duration) {
 	d := c.dispatcher
 	d.handOver.end()
 	d.work.hurry()
@@ -92,7 +100,7 @@ func (c *Conn) cleanUp() {
 		c.background.Wait()
 		d.running.Wait()
 	}()
-	if !wire.Within(closeTimeout, ended) {
+	if !wire.Within(timeout, ended) {
 		c.o.Logger.Warn("a method or the notifier did not end and was abandoned")
 	}
 	c.o.Logger.Info("the connection ended", c.o.Tally.Attrs()...)
@@ -103,8 +111,11 @@ func (c *Conn) cleanUp() {
 func (c *Conn) waitWhileActive(done <-chan struct{}) bool {
 	d := c.dispatcher
 	var answeredAt time.Time // when the calls were answered, which does not count as progress
-	storeDeadline := time.Now().Add(storeTime)
+	left, storeDeadline := d.limiter.slots.n.Load(), time.Now().Add(storeTime)
 	for {
+		if n := d.limiter.slots.n.Load(); n < left {
+			left, storeDeadline = n, time.Now().Add(storeTime)
+		}
 		if c.o.Busy != nil && c.o.Busy() && time.Now().Before(storeDeadline) {
 			d.limiter.activity.Beat()
 		}
@@ -124,7 +135,7 @@ func (c *Conn) waitWhileActive(done <-chan struct{}) bool {
 			wait = answerAfter - idle
 		case answeredAt.IsZero():
 			d.work.hurry()
-			d.answerUnfinished()
+			d.hung = d.answerUnfinished()
 			c.outbox.wakeWriter()
 			answeredAt = time.Now()
 			wait = abandonAfter - answerAfter
