@@ -122,6 +122,7 @@ var floors = map[string]struct {
 	"cli/endpoint":  {floor: 5, beside: []string{"cli/backend"}},
 	"cli/program":   {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/settings"}},
 	"cli/receipts":  {floor: 5, beside: []string{"cli/output"}},
+	"cli/gate":      {floor: 5, beside: []string{"cli/program", "cli/receipts"}},
 	"cli/planfiles": {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/program", "cli/settings"}},
 
 	"cli/audit":  {floor: 6},

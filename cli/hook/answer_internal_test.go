@@ -37,14 +37,14 @@ func TestWhatWasHandedOutTooLateCountedAsSent(t *testing.T) {
 	stop, ok := cursor.Event("stop")
 	require.True(t, ok)
 	now := time.Now()
-	r := &runner{hook: h, in: dialect.Input{Event: stop}, times: times{now, now, now.Add(time.Minute), now.Add(time.Minute)}}
+	r := &runner{hook: h, agent: h.handler(dialect.Input{Event: stop}), times: times{now, now, now.Add(time.Minute), now.Add(time.Minute)}}
 	sends := 1
 	err := r.answer(t.Context(), func(context.Context) (dialect.Answer, error) {
 		text := make([]byte, 3)
 		_, err := answer.Read(text)
 		require.NoError(t, err)
 		require.Equal(t, "{}\n", string(text))
-		r.sends = append(r.sends, func() { sends-- })
+		r.agent.OnUndo(func() { sends-- })
 		return dialect.Answer{Hold: "too late"}, nil
 	})
 	require.ErrorContains(t, err, "gave up on stop: the time is over")
@@ -68,6 +68,4 @@ func TestTheGraceOfAHookWasLongerThanItsHostWaits(t *testing.T) {
 func TestAPanicEndedTheHook(t *testing.T) {
 	h, _ := hookOf(t, dialect.Host{}, "{}") // a row without fields: reading and writing both panic
 	require.ErrorContains(t, h.run(t.Context()), "a fault in waybill: ")
-	r := &runner{hook: h} // no store is open
-	require.ErrorContains(t, r.report(t.Context(), []string{"a", "b"}, "tool", nil), "a fault in waybill: ")
 }

@@ -1,29 +1,25 @@
-// Package hook answers the hooks of agent hosts: it hands instructions and the resume anchor to the agent, reports tool calls,
-// and holds an agent that would stop before its instructions are acknowledged and its checks are green.
+// Package hook answers the hooks of agent hosts. Package gate decides what an answer says.
 //
 // These rules hold:
 //
 //   - It never breaks the host. After any fault it lets the host go on: exit code 0, an answer that the host can read, one
 //     line on standard error, and a notice where a store can be written. It ends before the host's own time limit.
-//   - A text that the host did not take counts as not sent. Only an event whose answer reaches the model uses up a send.
-//   - A stop is held at most as often as the host's row says. Then the agent may stop, and a notice says what is open.
-//   - It runs only checks that a person trusts.
+//   - A text that the host did not take counts as not sent.
 //   - How a host writes an event or reads an answer is known to package dialect alone.
 package hook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"waybill/cli/gate"
 	"waybill/cli/hook/dialect"
 	"waybill/cli/output"
 	"waybill/cli/program"
@@ -53,7 +49,7 @@ that a fault never stops an agent: standard error and a notice say what is wrong
 				return fmt.Errorf("%s is no host with hooks that waybill knows: it knows %s", safetext.Quote(args[0], 40), strings.Join(dialect.Names(), ", "))
 			}
 			h.host = host
-			return guard(func() error { return h.run(cmd.Context()) })
+			return gate.Guard(func() error { return h.run(cmd.Context()) })
 		},
 	}
 	cmd.Flags().StringVar(&h.session, "session", "", "the session whose instructions the agent receives (default: that of the host, and default)")
@@ -85,9 +81,6 @@ type hook struct {
 	timeout time.Duration
 }
 
-// errLate says that the time of the hook is over.
-var errLate = errors.New("the time is over")
-
 // run reads the event, acts on it and answers. The error is what was wrong.
 func (h *hook) run(ctx context.Context) error {
 	began := time.Now()
@@ -95,20 +88,26 @@ func (h *hook) run(ctx context.Context) error {
 	text, err := h.read(h.within(began, 10*time.Second).act.Sub(began))
 	in := dialect.Input{Host: h.host.Name}
 	if err == nil {
-		err = guard(func() (err error) {
+		err = gate.Guard(func() (err error) {
 			in, err = h.host.Read(text)
 			return err
 		})
 	}
 	if err != nil {
 		_, _ = h.write(dialect.Event{}, dialect.Answer{}) // first, because the store may be slow
-		r := &runner{hook: h, in: dialect.Input{Host: in.Host}, own: h.session}
-		return r.reported(ctx, err)
+		return h.handler(dialect.Input{Host: in.Host}).Report(ctx, err)
 	}
-	r := &runner{hook: h, in: in, times: h.within(began, in.Timeout), own: cmp.Or(h.session, in.Session)}
-	ctx, stop := context.WithDeadlineCause(ctx, r.times.act, errLate)
+	r := &runner{hook: h, agent: h.handler(in), times: h.within(began, in.Timeout)}
+	ctx, stop := context.WithDeadlineCause(ctx, r.times.act, gate.ErrLate)
 	defer stop()
-	return r.answer(ctx, r.act)
+	return r.answer(ctx, r.agent.Act)
+}
+
+// handler returns what acts on an event.
+func (h *hook) handler(in dialect.Input) *gate.Handler {
+	brief := in.Kind == dialect.Tool || in.Kind == dialect.ToolFailed || in.Kind == dialect.Prompt // the most frequent ones
+	store := &gate.Store{App: h.App, Folder: in.Folder, Brief: brief}
+	return &gate.Handler{Store: store, Host: h.host, In: in, Session: h.session, Command: "waybill hook"}
 }
 
 // times are the moments of one hook, in their order.
@@ -128,16 +127,6 @@ func (h *hook) within(began time.Time, usual time.Duration) times {
 	answer := act + min(usual/10, 500*time.Millisecond)
 	quarter := (usual - answer) / 4
 	return times{began.Add(act), began.Add(answer), began.Add(answer + 2*quarter), began.Add(answer + 3*quarter)}
-}
-
-// guard runs fn and returns its panic as an error: with the exit code of a panic, Claude Code would refuse a prompt.
-func guard(fn func() error) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("a fault in waybill: %v, at %s", fault, debug.Stack())
-		}
-	}()
-	return fn()
 }
 
 // read returns the event. A host that writes without an end, or nothing, does not hold the hook up.

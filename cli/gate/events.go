@@ -1,4 +1,4 @@
-package hook
+package gate
 
 import (
 	"cmp"
@@ -16,22 +16,22 @@ import (
 )
 
 // start returns the resume anchor. It dispatches nothing: the model has not run, so a send would be used up for nothing.
-func (r *runner) start(ctx context.Context) (a dialect.Answer, err error) {
+func (r *Handler) start(ctx context.Context) (a dialect.Answer, err error) {
 	some, err := r.open(false)
 	if err != nil || !some {
 		return a, err
 	}
-	sweep(r.folder())
+	sweep(r.Store.folder())
 	a.Context, err = r.anchor(ctx)
 	return a, err
 }
 
 // anchor returns the text that an agent needs to go on, or "". It is due at the start of a session and once after a
 // compaction: if the host does not take the text, it is due again.
-func (r *runner) anchor(ctx context.Context) (string, error) {
+func (r *Handler) anchor(ctx context.Context) (string, error) {
 	if r.unmark(compacted) {
-		r.sends = append(r.sends, func() { _ = r.mark(compacted, "") })
-	} else if r.in.Kind != dialect.SessionStart {
+		r.OnUndo(func() { _ = r.mark(compacted, "") })
+	} else if r.In.Kind != dialect.SessionStart {
 		return "", nil
 	}
 	own, err := r.sessions()
@@ -44,15 +44,15 @@ func (r *runner) anchor(ctx context.Context) (string, error) {
 }
 
 // handOver returns the instructions that are due, behind the anchor if the conversation was compacted.
-func (r *runner) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, err error) {
+func (r *Handler) handOver(ctx context.Context, minAgeMS int) (a dialect.Answer, err error) {
 	some, err := r.open(false)
-	if err != nil || !some || !r.in.Context {
+	if err != nil || !some || !r.In.Context {
 		return a, err
 	}
 	if a.Context, err = r.anchor(ctx); err != nil {
 		return a, err
 	}
-	texts, lost, err := r.dispatch(ctx, r.host.MaxContext-len(a.Context), minAgeMS)
+	texts, lost, err := r.dispatch(ctx, r.Host.MaxContext-len(a.Context), minAgeMS)
 	if err != nil {
 		return a, err
 	}
@@ -67,7 +67,7 @@ const leastRoom = 500
 
 // dispatch does one dispatch pass for each session of the event. It returns the texts for the agent, and what the person
 // must know.
-func (r *runner) dispatch(ctx context.Context, room, minAgeMS int) (texts []string, lost string, err error) {
+func (r *Handler) dispatch(ctx context.Context, room, minAgeMS int) (texts []string, lost string, err error) {
 	sessions, err := r.sessions()
 	if err != nil {
 		return nil, "", err
@@ -95,12 +95,12 @@ func (r *runner) dispatch(ctx context.Context, room, minAgeMS int) (texts []stri
 }
 
 // question posts a notice that the agent asks a person in a dialog of the host. It answers nothing for the person.
-func (r *runner) question(ctx context.Context) error {
+func (r *Handler) question(ctx context.Context) error {
 	if _, err := r.open(true); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.in.Host, safetext.Quote(r.in.Question, 300))
-	return r.tell(ctx, "question", r.in.Use, text, map[string]any{"question": r.in.Question, "tool_use_id": r.in.Use})
+	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.In.Host, safetext.Quote(r.In.Question, 300))
+	return r.tell(ctx, "question", r.In.Use, text, map[string]any{"question": r.In.Question, "tool_use_id": r.In.Use})
 }
 
 // repeatAge is the age, in milliseconds, below which the events of tools repeat no instruction: a turn has many of them.
@@ -108,7 +108,7 @@ const repeatAge = 24 * 60 * 60 * 1000
 
 // tool reports a tool call, so that instructions whose ack_on matches are acknowledged. Where the host takes no text with a
 // prompt, it hands over what was never sent.
-func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
+func (r *Handler) tool(ctx context.Context) (a dialect.Answer, err error) {
 	some, err := r.open(false)
 	if err != nil || !some {
 		return a, err
@@ -117,26 +117,26 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	data, err := json.Marshal(r.in.Data)
+	data, err := json.Marshal(r.In.Data)
 	if err != nil {
 		return a, err
 	}
 	kind := "tool"
-	if r.in.Kind == dialect.ToolFailed {
+	if r.In.Kind == dialect.ToolFailed {
 		kind = "tool_failed"
 	}
 	if err := r.report(ctx, sessions, kind, data); err != nil {
 		return a, err
 	}
-	if r.in.Question != "" {
+	if r.In.Question != "" {
 		if err := r.answered(ctx); err != nil {
 			return a, err
 		}
 	}
 	switch {
-	case r.in.Agent != "" || !r.in.Context:
+	case r.In.Agent != "" || !r.In.Context:
 		return a, nil
-	case r.in.PromptTakesContext:
+	case r.In.PromptTakesContext:
 		a.Context, err = r.anchor(ctx)
 		return a, err
 	}
@@ -144,16 +144,16 @@ func (r *runner) tool(ctx context.Context) (a dialect.Answer, err error) {
 }
 
 // report reports an event for each session. The calls share one commit, because all of them wait while the store opens.
-func (r *runner) report(ctx context.Context, sessions []string, kind string, data []byte) error {
+func (r *Handler) report(ctx context.Context, sessions []string, kind string, data []byte) error {
 	faults := make([]error, len(sessions))
 	var all sync.WaitGroup
 	for i, session := range sessions {
 		p := schema.ReportEventParams{Type: kind, SessionID: session, Data: data}
-		if r.in.Use != "" {
-			p.IdempotencyKey = digest(r.host.Name, session, r.in.Use)
+		if r.In.Use != "" {
+			p.IdempotencyKey = digest(r.Host.Name, session, r.In.Use)
 		}
 		all.Go(func() {
-			faults[i] = guard(func() error { return r.call(ctx, "report_event", p, nil) })
+			faults[i] = Guard(func() error { return r.call(ctx, "report_event", p, nil) })
 		})
 	}
 	all.Wait()
@@ -161,9 +161,9 @@ func (r *runner) report(ctx context.Context, sessions []string, kind string, dat
 }
 
 // answered consumes the notices about the question that this tool call asked.
-func (r *runner) answered(ctx context.Context) error {
+func (r *Handler) answered(ctx context.Context) error {
 	var open schema.NoticeList
-	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: cmp.Or(r.own, defaultSession), Peek: true}, &open); err != nil {
+	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: cmp.Or(r.own(), defaultSession), Peek: true}, &open); err != nil {
 		return err
 	}
 	var ids []string
@@ -172,7 +172,7 @@ func (r *runner) answered(ctx context.Context) error {
 			Question string `json:"question"`
 			Use      string `json:"tool_use_id"`
 		}
-		if json.Unmarshal(n.Data, &about) == nil && about.Question == r.in.Question && about.Use == r.in.Use {
+		if json.Unmarshal(n.Data, &about) == nil && about.Question == r.In.Question && about.Use == r.In.Use {
 			ids = append(ids, n.NoticeID)
 		}
 	}
@@ -184,9 +184,9 @@ func (r *runner) answered(ctx context.Context) error {
 
 // compact marks the session, so that its next event that takes a text brings the anchor. The facts of an anchor are in the
 // store at all times, so nothing else has to be kept.
-func (r *runner) compact() error {
+func (r *Handler) compact() error {
 	some, err := r.open(false)
-	if err != nil || !some || r.in.Agent != "" {
+	if err != nil || !some || r.In.Agent != "" {
 		return err
 	}
 	return r.mark(compacted, "")

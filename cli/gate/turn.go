@@ -1,4 +1,4 @@
-package hook
+package gate
 
 import (
 	"context"
@@ -20,23 +20,23 @@ const turnPause = 20 * time.Millisecond
 // takeTurn blocks until no other hook of the workspace runs checks. It reports whether that came in time; otherwise the
 // person is told.
 func (g *gate) takeTurn(ctx context.Context) (bool, error) {
-	if g.turn != nil || g.folder() == "" {
+	if g.turn != nil || g.Store.folder() == "" {
 		return true, nil
 	}
-	if err := g.makeFolder(); err != nil {
+	if err := g.Store.makeFolder(); err != nil {
 		return false, err
 	}
 	look := time.NewTicker(turnPause)
 	defer look.Stop()
 	for {
 		var err error
-		if g.turn, err = ownfile.TryLock(filepath.Join(g.folder(), turnFile)); err != nil || g.turn != nil {
+		if g.turn, err = ownfile.TryLock(filepath.Join(g.Store.folder(), turnFile)); err != nil || g.turn != nil {
 			return err == nil, err
 		}
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), errLate) {
+			if !errors.Is(context.Cause(ctx), ErrLate) {
 				return false, ctx.Err()
 			}
 			const late = "waybill: another hook ran checks for too long, so their outcome is not known here: waybill check runs them"

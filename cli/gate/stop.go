@@ -1,4 +1,4 @@
-package hook
+package gate
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"waybill/cli/program"
 	"waybill/cli/receipts"
 	"waybill/core/proof"
+	"waybill/engine/workspace"
 	"waybill/internal/atomicfile"
 	"waybill/internal/safetext"
 	"waybill/schema"
@@ -26,7 +27,8 @@ import (
 
 // A gate collects the reasons why an agent must not stop.
 type gate struct {
-	*runner
+	*Handler
+	ws     workspace.Workspace
 	open   []string                   // why the agent must go on, for the agent
 	person []string                   // the faults that only a person can mend
 	ran    map[string]schema.CheckRun // by name: the executions of this stop; the zero value if it did not end in time
@@ -35,14 +37,15 @@ type gate struct {
 
 // stop holds the agent while its instructions are not acknowledged or its checks are not green. A stop that was held as often
 // as the host's row says is let go, with a notice about what is open.
-func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
-	if r.in.Kind == dialect.SubagentStop && r.in.Agent == "" {
+func (r *Handler) stop(ctx context.Context) (a dialect.Answer, err error) {
+	if r.In.Kind == dialect.SubagentStop && r.In.Agent == "" {
 		return a, nil // it has no session, and its marks would be those of the main agent
 	}
-	if err := r.place(); err != nil {
+	ws, err := r.Store.place()
+	if err != nil {
 		return a, err
 	}
-	g := &gate{runner: r, ran: map[string]schema.CheckRun{}}
+	g := &gate{Handler: r, ws: ws, ran: map[string]schema.CheckRun{}}
 	if err := g.checks(ctx); err != nil {
 		return a, err
 	}
@@ -50,7 +53,7 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	last := r.holds() >= r.host.Holds
+	last := r.holds() >= r.Host.Holds
 	switch {
 	case some && last:
 		err = g.outstanding(ctx)
@@ -58,7 +61,7 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 		// The last thing before the answer, so that a check that takes too long uses up no send.
 		var texts []string
 		var lost string
-		texts, lost, err = r.dispatch(ctx, r.host.MaxContext-len(strings.Join(g.open, "\n\n")), 0)
+		texts, lost, err = r.dispatch(ctx, r.Host.MaxContext-len(strings.Join(g.open, "\n\n")), 0)
 		g.open = append(texts, g.open...)
 		if lost != "" {
 			g.person = append(g.person, lost)
@@ -82,9 +85,9 @@ func (r *runner) stop(ctx context.Context) (a dialect.Answer, err error) {
 
 // letGo posts the notice that the agent stopped all the same.
 func (g *gate) letGo(ctx context.Context, a dialect.Answer) (dialect.Answer, error) {
-	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", g.in.Host, g.host.Holds, strings.Join(g.open, "; "))
+	text := fmt.Sprintf("an agent of %s stopped after it was held %d times; still open: %s", g.In.Host, g.Host.Holds, strings.Join(g.open, "; "))
 	a.Person = strings.TrimPrefix(a.Person+"\nwaybill: "+safetext.OneLine(text, 500), "\n")
-	if _, err := g.runner.open(true); err != nil {
+	if _, err := g.Handler.open(true); err != nil {
 		return a, err
 	}
 	return a, g.tell(ctx, "stop_let_go", "", text, nil)
@@ -115,22 +118,22 @@ func (g *gate) outstanding(ctx context.Context) error {
 // checks runs the required checks that are not green on the present files: those of runs that wait for them, and for the main
 // agent those of the workspace. Under `waybill work`, that runs them.
 func (g *gate) checks(ctx context.Context) error {
-	if program.AttemptVariable(g.Env) != "" {
+	if program.AttemptVariable(g.Store.App.Env) != "" {
 		return nil
 	}
-	c := &receipts.Checks{Dir: g.ws.Root, File: trust.Place{Root: g.ws.Root, StateDir: g.ws.StateDir}, Runner: "waybill hook"}
+	c := &receipts.Checks{Dir: g.ws.Root, File: trust.Place{Root: g.ws.Root, StateDir: g.ws.StateDir}, Runner: g.Command}
 	standing := c.Look()
 	if standing.Why != "" {
 		g.person = append(g.person, "waybill: "+safetext.OneLine(standing.Why+": "+standing.Mend, 500))
 	}
-	limited, stop := context.WithDeadlineCause(ctx, forChecks(ctx), errLate)
+	limited, stop := context.WithDeadlineCause(ctx, forChecks(ctx), ErrLate)
 	defer stop()
 	defer g.endTurn()
 	if err := g.checkRuns(limited, c); err != nil {
 		return err
 	}
 	names := standing.Required(config.PerItem)
-	if g.in.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
+	if g.In.Kind == dialect.SubagentStop || standing.State != trust.Trusted || len(names) == 0 {
 		return nil
 	}
 	if ok, err := g.takeTurn(limited); err != nil || !ok {
@@ -166,12 +169,12 @@ func forChecks(ctx context.Context) time.Time {
 
 // checkRuns runs the checks that running items wait for, and records their receipts.
 func (g *gate) checkRuns(ctx context.Context, c *receipts.Checks) error {
-	some, err := g.runner.open(false)
+	some, err := g.Handler.open(false)
 	if err != nil || !some {
 		return err
 	}
 	c.Call = func(ctx context.Context, method string, params, result any) error {
-		return g.local.Call(ctx, method, params, result)
+		return g.Store.local.Call(ctx, method, params, result)
 	}
 	limit := schema.MaxPage
 	var runs schema.RunList
@@ -221,10 +224,10 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 	}
 	began := time.Now()
 	ran, err := c.Run(ctx, run, name)
-	if err != nil && errors.Is(context.Cause(ctx), errLate) {
+	if err != nil && errors.Is(context.Cause(ctx), ErrLate) {
 		g.ran[name] = schema.CheckRun{}
 		g.person = append(g.person, fmt.Sprintf("waybill: check %s was stopped after %v, before %s ends its hook, so it has no outcome; waybill check runs it",
-			name, time.Since(began).Round(time.Second), g.in.Host))
+			name, time.Since(began).Round(time.Second), g.In.Host))
 		return schema.CheckRun{}, nil
 	}
 	if err != nil {
@@ -275,10 +278,10 @@ const greenFile = "green.json"
 
 // greens returns what greenFile has. Without it, the checks run again.
 func (g *gate) greens() (known map[string]string) {
-	if g.folder() == "" {
+	if g.Store.folder() == "" {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(g.folder(), greenFile))
+	text, err := os.ReadFile(filepath.Join(g.Store.folder(), greenFile))
 	if err != nil || json.Unmarshal(text, &known) != nil {
 		return nil
 	}
@@ -286,15 +289,15 @@ func (g *gate) greens() (known map[string]string) {
 }
 
 func (g *gate) keepGreens(known map[string]string) error {
-	if g.folder() == "" {
+	if g.Store.folder() == "" {
 		return nil
 	}
-	if err := g.makeFolder(); err != nil {
+	if err := g.Store.makeFolder(); err != nil {
 		return err
 	}
 	text, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(filepath.Join(g.folder(), greenFile), text)
+	return atomicfile.Replace(filepath.Join(g.Store.folder(), greenFile), text)
 }

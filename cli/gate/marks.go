@@ -1,4 +1,4 @@
-package hook
+package gate
 
 import (
 	"errors"
@@ -25,55 +25,40 @@ const (
 // marksAge is the age at which marks of sessions that ended are removed.
 const marksAge = 7 * 24 * time.Hour
 
-// folder returns the folder of the marks, or "" if there is no state folder.
-func (r *runner) folder() string {
-	if r.ws.StateDir == "" {
-		return ""
-	}
-	return filepath.Join(r.ws.StateDir, "hooks")
-}
-
 // path returns the file of a mark of the session, or "".
-func (r *runner) path(m mark) string {
-	if r.folder() == "" {
+func (r *Handler) path(m mark) string {
+	if r.Store.folder() == "" {
 		return ""
 	}
-	return filepath.Join(r.folder(), string(m)+"-"+digest(r.host.Name, r.in.Session, r.in.Agent))
+	return filepath.Join(r.Store.folder(), string(m)+"-"+digest(r.Host.Name, r.In.Session, r.In.Agent))
 }
 
 // mark makes a mark.
-func (r *runner) mark(m mark, text string) error {
+func (r *Handler) mark(m mark, text string) error {
 	path := r.path(m)
 	if path == "" {
 		return nil
 	}
-	if err := r.makeFolder(); err != nil {
+	if err := r.Store.makeFolder(); err != nil {
 		return err
 	}
 	return atomicfile.Replace(path, []byte(text))
 }
 
-func (r *runner) makeFolder() error {
-	if err := r.ws.EnsureStateDir(); err != nil {
-		return err
-	}
-	return os.MkdirAll(r.folder(), 0o700)
-}
-
 // unmark removes a mark and reports whether it was there. Of several processes, one removes it.
-func (r *runner) unmark(m mark) bool {
+func (r *Handler) unmark(m mark) bool {
 	path := r.path(m)
 	return path != "" && os.Remove(path) == nil
 }
 
 // holds returns how often this stop was held. The host knows best whether it is the first time.
-func (r *runner) holds() int {
-	if r.in.Held >= 0 {
-		return r.in.Held
+func (r *Handler) holds() int {
+	if r.In.Held >= 0 {
+		return r.In.Held
 	}
 	path := r.path(held)
 	if path == "" {
-		return r.host.Holds // it cannot be counted, so the agent may stop
+		return r.Host.Holds // it cannot be counted, so the agent may stop
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +66,7 @@ func (r *runner) holds() int {
 	}
 	n, err := strconv.Atoi(string(text))
 	if err != nil {
-		return r.host.Holds
+		return r.Host.Holds
 	}
 	return n
 }
