@@ -97,14 +97,7 @@ func (s *Service) Table() *Table {
 			entries = append(entries, Entry{Method: m})
 		}
 	}
-	table := NewTable(entries)
-	table.atWork = func() bool {
-		s.mu.Lock()
-		e := s.engine
-		s.mu.Unlock()
-		return e != nil && e.AtWork()
-	}
-	return table
+	return NewTable(entries)
 }
 
 // backend returns the engine and the plans of the workspace. It creates them if necessary.

@@ -43,7 +43,6 @@ type Table struct {
 	entries map[string]*Entry
 	names   []string
 	meters  map[string]*meter // by name
-	atWork  func() bool
 }
 
 // NewTable returns a table that owns the entries. It panics if two have the same name.
@@ -65,9 +64,6 @@ func NewTable(entries []Entry) *Table {
 	}
 	return t
 }
-
-// AtWork reports whether the store is being opened or written. A leaving front door waits for that, within bounds.
-func (t *Table) AtWork() bool { return t.atWork != nil && t.atWork() }
 
 // Entry returns the entry with that name or alias.
 func (t *Table) Entry(name string) (*Entry, bool) {

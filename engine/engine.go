@@ -167,9 +167,6 @@ func (e *Engine) Subscribe() (wake <-chan struct{}, stop func()) { return e.chan
 // callers have no answer yet. A reader that must not overtake the answers calls this after it read the log.
 func (e *Engine) Unanswered() int64 { return e.changes.Unanswered() }
 
-// AtWork reports whether the store is being opened or a transaction is running.
-func (e *Engine) AtWork() bool { return e.changes.AtWork() }
-
 // Opened returns a channel that is closed once the store is open.
 func (e *Engine) Opened() <-chan struct{} { return e.changes.Opened() }
 

@@ -120,23 +120,6 @@ func TestSubmitDoesNotWaitForTheStoreToOpen(t *testing.T) {
 	require.NoError(t, (<-second).err)
 }
 
-// The end of the input must not abort a long commit or a long read.
-func TestLongCommitsAndReadsAreWork(t *testing.T) {
-	e := start(t, teststore.New(t))
-	rests := func() bool { return !e.AtWork() }
-	require.True(t, rests())
-	release := blockEngine(t, e)
-	require.False(t, rests())
-	release()
-	do(t, e, queue("s", "the commit before is over"))
-	require.Eventually(t, rests, 10*time.Second, time.Millisecond)
-	require.NoError(t, e.View(t.Context(), func(store.Tx) error {
-		require.False(t, rests())
-		return nil
-	}))
-	require.Eventually(t, rests, 10*time.Second, time.Millisecond)
-}
-
 func TestHeadIsWhereTheLogWasWhenTheStoreWasOpened(t *testing.T) {
 	st := newHookedStore(t)
 	e := build(t, engine.Options{Open: open(st)})

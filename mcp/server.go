@@ -84,7 +84,7 @@ func Serve(ctx context.Context, o Options) (exitCode int, err error) {
 		return 2, errors.New("mcp: Options.Table is missing")
 	}
 	c := conn.Options{
-		In: o.In, Out: o.Out, Framing: wire.Lines, Busy: o.Table.AtWork, Hurry: api.ErrHurry, Logger: o.Logger, Tally: o.Tally,
+		In: o.In, Out: o.Out, Framing: wire.Lines, Hurry: api.ErrHurry, Logger: o.Logger, Tally: o.Tally,
 		MaxMessageBytes: o.maxMessageBytes,
 	}
 	if err := c.Check(); err != nil {

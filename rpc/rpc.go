@@ -60,7 +60,7 @@ func Serve(ctx context.Context, o Options) (exitCode int, err error) {
 	s := &server{o: o, own: ownMethods()}
 	c := conn.Options{
 		In: o.In, Out: o.Out, Framing: o.Framing, Batches: true, Protocol: s, Attach: func(c *conn.Conn) { s.conn = c },
-		Busy: o.Table.AtWork, Hurry: api.ErrHurry, Logger: o.Logger, Tally: o.Tally, MaxMessageBytes: o.maxMessageBytes,
+		Hurry: api.ErrHurry, Logger: o.Logger, Tally: o.Tally, MaxMessageBytes: o.maxMessageBytes,
 		Incident: o.incident, Dropped: dropped,
 	}
 	if o.Notify != nil {

@@ -123,13 +123,9 @@ func (q *Queue[T]) attempt(ctx context.Context, group []*job[T], update update) 
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	working := int32(0)
-	defer func() { q.work.Add(-working) }()
 	var known, end store.Point
 	rewound := false
 	err = update(st, ctx, func(stx store.Tx) error {
-		q.work.Add(1 - working) // waiting for the lock of another process is no work
-		working = 1
 		var other bool
 		known, other, _ = q.checkReplaced(stx, q.knownEnd()) // damage is reported to the callers that read it
 		rewound = rewound || other

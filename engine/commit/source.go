@@ -24,9 +24,6 @@ type source struct {
 	// busy is the error of the last opening that another process held up.
 	busy atomic.Pointer[store.Error]
 
-	// work counts the openings, transactions and reads in progress, for AtWork.
-	work atomic.Int32
-
 	endMu sync.Mutex  // guards end
 	end   store.Point // the last known end of the log
 }
@@ -43,10 +40,6 @@ func (s *source) StoreIfOpen() store.Store {
 		return nil
 	}
 }
-
-// AtWork reports whether the store is being opened or a transaction is running. Waiting for the lock of another process
-// does not count.
-func (s *source) AtWork() bool { return s.work.Load() > 0 }
 
 // Head returns the end of the log at the time when the store was opened. It is valid once Opened is closed.
 func (s *source) Head() store.Point { return s.head }
@@ -70,8 +63,6 @@ func (s *source) Store(ctx context.Context) (store.Store, error) {
 	case busy != before:
 		return nil, busy
 	}
-	s.work.Add(1)
-	defer s.work.Add(-1)
 	st, err := s.openStore(ctx)
 	if err != nil {
 		if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Busy {
@@ -98,11 +89,7 @@ func (s *source) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return st.View(ctx, func(tx store.Tx) error {
-		s.work.Add(1)
-		defer s.work.Add(-1)
-		return fn(tx)
-	})
+	return st.View(ctx, fn)
 }
 
 // Close closes the store. It is called after Run has returned.

@@ -31,9 +31,8 @@
 // # Shutdown
 //
 // Four events end a connection: the end of the input, the end of the context, Stop, and a broken output. The reading
-// stops, accepted calls end and are answered, and Serve returns. Calls without progress for 1 s are cancelled, then
-// answered with SHUTTING_DOWN, and abandoned within 1.5 s. Opening or writing a store counts as progress for 3 s
-// from the last call that ended.
+// stops, accepted calls end and are answered, and Serve returns. Calls without progress for 1 s, or for 3 s after the end
+// of the input, are cancelled, then answered with SHUTTING_DOWN, and abandoned within another 0.5 s.
 package conn
 
 import (
@@ -70,8 +69,6 @@ type Options struct {
 	Attach func(c *Conn)
 	// Background, if not nil, runs from the first byte of the host until ctx ends.
 	Background func(ctx context.Context)
-	// Busy, if not nil, reports whether a store is at work, which counts as progress during shutdown.
-	Busy func() bool
 	// Hurry is the cause by which calls are cancelled during shutdown.
 	Hurry error
 	// Logger receives events that no answer can report. The default discards them.

@@ -42,13 +42,10 @@ type peer struct {
 	served  chan struct{}
 }
 
-func connect(t *testing.T, protocol Protocol, set ...func(o *Options)) *peer {
+func connect(t *testing.T, protocol Protocol) *peer {
 	inR, in := net.Pipe()
 	out, outW := net.Pipe()
 	o := Options{In: inR, Out: outW, Framing: wire.Lines, Protocol: protocol, Logger: slog.New(slog.DiscardHandler)}
-	for _, set := range set {
-		set(&o)
-	}
 	require.NoError(t, o.Check())
 	p := &peer{in: in, out: out, lines: bufio.NewReader(out), served: make(chan struct{})}
 	o.Attach = func(c *Conn) { p.Conn = c }
@@ -131,10 +128,10 @@ func (s slow) Start(ctx context.Context, c *Call) {
 	s.echo.Start(ctx, c)
 }
 
-// A script closes its pipe behind several changes, and the store of a loaded machine takes two seconds for each.
-func TestCallsOfABusyStoreWereAbandonedThoughEachEnded(t *testing.T) {
+// A script closes its pipe behind several changes, and a loaded machine takes two seconds for each.
+func TestCallsWereAbandonedThoughEachEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := connect(t, slow{echo{Change}}, func(o *Options) { o.Busy = func() bool { return true } })
+		p := connect(t, slow{echo{Change}})
 		var want strings.Builder
 		for i := range 5 {
 			p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":[%d]}`, i, i))

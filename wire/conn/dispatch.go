@@ -28,8 +28,8 @@ type dispatcher struct {
 	stream     *stream
 	writer     *writer
 	limiter    *limiter
-	unanswered countdown // calls without an answer
-	hung       bool      // a method did not end during shutdown; only Serve uses it
+	unanswered countdown   // calls without an answer
+	hung       atomic.Bool // a call was answered although its method did not end
 	defects    *defectLog
 
 	handOver     handOver
@@ -261,16 +261,15 @@ func (d *dispatcher) finish(c *Call, a Answer) {
 	d.defects.takeBack(a.Undelivered)
 }
 
-// answerUnfinished answers the calls whose methods do not end, and reports whether there are any.
-func (d *dispatcher) answerUnfinished() (any bool) {
+// answerUnfinished answers the calls whose methods do not end.
+func (d *dispatcher) answerUnfinished() {
 	for _, c := range d.stream.calls.all() {
 		if c.progress.state.CompareAndSwap(open, abandoned) {
 			d.defects.log.Warn("a method did not end during shutdown and was abandoned", "method", c.Method)
 			d.settle(c, Answer{Fault: FaultOf(unfinished(c))})
-			any = true
+			d.hung.Store(true)
 		}
 	}
-	return any
 }
 
 // settle writes the answer of a call, or drops it, and releases the memory of the call.

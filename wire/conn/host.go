@@ -22,7 +22,7 @@ func (c *Conn) Refuse(then func()) {
 	d.unanswered.close()
 	d.limiter.activity.Beat()
 	d.running.Go(func() { // ends within the time of a shutdown after the last progress
-		c.waitWhileActive(d.unanswered.zero)
+		c.waitWhileActive(d.unanswered.zero, patience)
 		then()
 	})
 }

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// cancelAfter is how long calls may make no progress during shutdown before they are cancelled.
-	cancelAfter = time.Second
-	// answerAfter is how long they may make no progress before they are answered with SHUTTING_DOWN.
-	answerAfter = 1150 * time.Millisecond
-	// abandonAfter is how long they may make no progress before Serve stops waiting for them. With two closeTimeouts,
-	// Serve returns 1.5 s after the last progress.
-	abandonAfter = 1300 * time.Millisecond
-	// storeTime is how long opening or writing a store counts as progress during shutdown, from the last call that ended.
-	// On a slow disk, one commit takes longer than cancelAfter, and a script that closes its pipe would lose the change.
-	storeTime = 3 * time.Second
+	// patience is how long calls may make no progress during shutdown before they are cancelled. A host waits two
+	// seconds for the answer to shutdown.
+	patience = time.Second
+	// inputPatience is how long no call may end after the end of the input. A script closes its pipe behind its last
+	// call, and a loaded machine takes seconds to open a store.
+	inputPatience = 3 * time.Second
+	// answerAfter is how long cancelled calls may go on before they are answered with SHUTTING_DOWN.
+	answerAfter = 150 * time.Millisecond
+	// abandonAfter is how long they may go on before Serve stops waiting for them.
+	abandonAfter = 300 * time.Millisecond
 	// closeTimeout is how long Serve waits for what may never end: a read that cannot be interrupted, and a method that
 	// was abandoned.
 	closeTimeout = 100 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 	endTimeout = 2 * time.Second
 )
 
-var errNoProgress = fmt.Errorf("no progress for %v during shutdown", abandonAfter)
+var errNoProgress = fmt.Errorf("no progress for %v during shutdown", patience+abandonAfter)
 
 // run serves the connection until it ends, and cleans up.
 func (c *Conn) run(ctx context.Context) {
@@ -39,14 +39,16 @@ func (c *Conn) run(ctx context.Context) {
 	}()
 	d.running.Go(func() { d.runCalls(d.changes, d.runChange) })
 	d.handOver.start()
+	callPatience := patience
 	select {
 	case <-c.stream.ended:
+		callPatience = inputPatience
 	case <-c.outbox.broken:
 	case <-ctx.Done():
 	case <-d.work.stopping:
 	}
 	c.stopReading()
-	if c.drain(written) {
+	if c.drain(written, callPatience) {
 		c.cleanUp(endTimeout)
 	} else {
 		c.cleanUp(closeTimeout)
@@ -67,12 +69,12 @@ func (c *Conn) stopReading() {
 
 // drain waits until every accepted call is answered and written, while there is progress. It reports whether every
 // method ended.
-func (c *Conn) drain(written <-chan struct{}) bool {
-	answered := c.waitWhileActive(c.dispatcher.limiter.slots.zero)
+func (c *Conn) drain(written <-chan struct{}, callPatience time.Duration) bool {
+	answered := c.waitWhileActive(c.dispatcher.limiter.slots.zero, callPatience)
 	c.background.stop()
 	c.outbox.finish()
-	if answered && c.waitWhileActive(written) {
-		return !c.dispatcher.hung
+	if answered && c.waitWhileActive(written, patience) {
+		return !c.dispatcher.hung.Load()
 	}
 	if c.outbox.fail() {
 		c.writer.failed(errNoProgress)
@@ -108,34 +110,30 @@ func (c *Conn) cleanUp(timeout time.Duration) {
 
 // waitWhileActive blocks until done is closed, and reports true. Without progress it cancels the calls, then answers
 // them with SHUTTING_DOWN, and finally reports false.
-func (c *Conn) waitWhileActive(done <-chan struct{}) bool {
+func (c *Conn) waitWhileActive(done <-chan struct{}, callPatience time.Duration) bool {
 	d := c.dispatcher
 	var answeredAt time.Time // when the calls were answered, which does not count as progress
-	left, storeDeadline := d.limiter.slots.n.Load(), time.Now().Add(storeTime)
 	for {
-		if n := d.limiter.slots.n.Load(); n < left {
-			left, storeDeadline = n, time.Now().Add(storeTime)
+		overdue := d.limiter.activity.Idle() - patience
+		if d.unanswered.n.Load() > 0 {
+			overdue = d.limiter.activity.Idle() - callPatience
 		}
-		if c.o.Busy != nil && c.o.Busy() && time.Now().Before(storeDeadline) {
-			d.limiter.activity.Beat()
-		}
-		idle := d.limiter.activity.Idle()
 		if !answeredAt.IsZero() {
-			idle = answerAfter + time.Since(answeredAt)
+			overdue = answerAfter + time.Since(answeredAt)
 		}
-		idle = min(idle, c.outbox.activity.Idle())
-		wait := abandonAfter - idle
+		overdue = min(overdue, c.outbox.activity.Idle()-patience)
+		wait := abandonAfter - overdue
 		switch {
-		case idle < cancelAfter:
-			wait = cancelAfter - idle
-		case idle >= abandonAfter && !answeredAt.IsZero():
+		case overdue < 0:
+			wait = -overdue
+		case overdue >= abandonAfter && !answeredAt.IsZero():
 			return false
-		case idle < answerAfter:
+		case overdue < answerAfter:
 			d.work.hurry()
-			wait = answerAfter - idle
+			wait = answerAfter - overdue
 		case answeredAt.IsZero():
 			d.work.hurry()
-			d.hung = d.answerUnfinished()
+			d.answerUnfinished()
 			c.outbox.wakeWriter()
 			answeredAt = time.Now()
 			wait = abandonAfter - answerAfter
