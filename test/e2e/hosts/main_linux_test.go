@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"waybill/test/fakemodel"
+	"waybill/test/shipped"
 	"waybill/test/slow"
 )
 
@@ -35,15 +35,8 @@ const patience = 3 * time.Minute
 // binaries is the folder for the program, for as long as the tests run.
 var binaries string
 
-// build builds the program as users get it, once, and returns its path.
-var build = sync.OnceValues(func() (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", binaries, "waybill")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build waybill: %w\n%s", err, out)
-	}
-	return filepath.Join(binaries, "waybill"), nil
-})
+// build builds the program once and returns its path.
+var build = sync.OnceValues(func() (string, error) { return shipped.Build(binaries) })
 
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "waybill-hosts-")
