@@ -3,16 +3,17 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"time"
 )
 
 // The server plans with its statistics of the tables. PostgreSQL knows nothing of new tables until autovacuum analyses
 // them, which takes minutes. Until then it may choose an index with the workspace alone, and read all rows of the
-// workspace for each claim. Each time the number of commits of a workspace has doubled, waybill analyses the tables if
-// the server takes them to be far smaller than that.
+// workspace for each claim. Each time the event log of a workspace has doubled, waybill analyses the tables if the server
+// takes them to be far smaller than that. Many changes share a commit, so commits would be no measure of rows.
 const (
-	firstAnalysis = 128
-	lastAnalysis  = 1 << 16 // the server has looked by itself by then
+	firstAnalysis = 1 << 7
+	lastAnalysis  = 1 << 18 // the server has looked by itself by then
 	// analysisLimit is how long one may take. A thousand rows take milliseconds, and the server reads a sample of more.
 	analysisLimit = 30 * time.Second
 
@@ -24,15 +25,15 @@ const (
 		"waybill.dependencies, waybill.instructions, waybill.runs, waybill.facts, waybill.events, waybill.notices, waybill.answers; COMMIT"
 )
 
-// grown notes that there are that many commits of the workspace, one of them new. It does not wait.
-func (s *Store) grown(commits int64) {
-	if commits < firstAnalysis || commits > lastAnalysis || commits&(commits-1) != 0 {
+// grown notes that the event log ended at a number before a commit, and ends at another one now. It does not wait.
+func (s *Store) grown(before, now int64) {
+	if now < firstAnalysis || now > lastAnalysis || bits.Len64(uint64(before)) == bits.Len64(uint64(now)) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.working.Go(func() { s.analyse(commits / 16) }) // ends with Close, or by its limit
+		s.working.Go(func() { s.analyse(now / 16) }) // ends with Close, or by its limit
 	}
 }
 

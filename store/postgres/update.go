@@ -166,7 +166,8 @@ func (s *Store) commit(within context.Context, c *conn, t *sqlstore.Tx, commits 
 		s.known = next
 		s.mine(next.number)
 		s.tell()
-		s.grown(next.number)
+		now, before, _ := t.Newest()
+		s.grown(before, now)
 	}
 	return nil
 }

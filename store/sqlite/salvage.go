@@ -137,7 +137,7 @@ func (w *salvager) fill(ctx context.Context, temp string) (err error) {
 	if err := w.copy(ctx, t); err != nil {
 		return err
 	}
-	w.newest, _ = t.Newest()
+	w.newest, _, _ = t.Newest()
 	return commit(t, w.c)
 }
 

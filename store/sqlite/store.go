@@ -210,7 +210,7 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	}
 	s.commits.Observe(time.Since(began))
 	s.retryAt, s.retryIn = time.Time{}, 0
-	if newest, read := t.Newest(); read {
+	if newest, _, read := t.Newest(); read {
 		s.lock.says.newest = newest
 	}
 	if part, gone := s.files.changed(); gone {

@@ -16,6 +16,7 @@ type Head struct {
 	Base           store.Hash         // of the record before the oldest
 	Hash           store.Hash         // of the newest record
 	counts         [len(phases)]int64 // of the instructions, in the order of phases
+	before         int64              // the Newest that a transaction has read; not stored
 }
 
 // phases are the states that phases have, in the order of the columns.
@@ -74,6 +75,7 @@ func (t *Tx) theHead() (*Head, error) {
 	}
 	if t.writable && t.recent.headed {
 		t.head, t.headRead = t.recent.head, true
+		t.head.before = t.head.Newest
 		return &t.head, nil
 	}
 	h, err := ReadHead(t.c)
@@ -81,6 +83,7 @@ func (t *Tx) theHead() (*Head, error) {
 		return nil, err
 	}
 	t.head, t.headRead = h, true
+	t.head.before = h.Newest
 	return &t.head, nil
 }
 

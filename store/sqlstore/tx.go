@@ -123,8 +123,8 @@ func (t *Tx) Lost() error {
 	return t.lost
 }
 
-// Newest returns the number of the newest event, if the transaction has read it.
-func (t *Tx) Newest() (seq int64, read bool) { return t.head.Newest, t.headRead }
+// Newest returns the number of the newest event, and that before the transaction, if it has read the head.
+func (t *Tx) Newest() (seq, before int64, read bool) { return t.head.Newest, t.head.before, t.headRead }
 
 // Pruned reports whether the transaction has removed records that were over.
 func (t *Tx) Pruned() bool { return t.pruned }
