@@ -11,6 +11,7 @@ import (
 	"waybill/core"
 	"waybill/plan"
 	planfile "waybill/plan/file"
+	"waybill/plan/places"
 	"waybill/plan/read"
 )
 
@@ -54,7 +55,7 @@ func (p *Plans) List() ([]string, error) {
 
 // Survey is List, and also returns the files that are not plans.
 func (p *Plans) Survey() (Listing, error) {
-	found, err := p.root.Search(planfile.DefaultPatterns(), p.Known()...)
+	found, err := p.root.Search(places.Patterns(), p.Known()...)
 	for _, spot := range found.Spots {
 		p.o.Expect(spot)
 	}
@@ -75,7 +76,7 @@ func (p *Plans) classify(names []string) (l Listing, unasked int) {
 	looked := int64(0)
 	for _, name := range names {
 		switch {
-		case !planfile.Mixed(name) || p.remembers(name):
+		case !places.Mixed(name) || p.remembers(name):
 			l.Paths = append(l.Paths, name)
 		case len(l.Others) >= maxOthers || looked >= maxSearchBytes:
 			unasked++
@@ -173,7 +174,7 @@ func (p *Plans) Resolve(name string) (string, error) {
 	}
 	found, err := p.List()
 	for _, candidate := range found {
-		if planfile.ShortName(candidate) == name {
+		if places.ShortName(candidate) == name {
 			return candidate, nil
 		}
 	}
@@ -200,7 +201,7 @@ func (p *Plans) exists(name string) bool {
 }
 
 // Candidates returns the paths that a short name may stand for.
-func (p *Plans) Candidates(name string) []string { return planfile.Candidates(name) }
+func (p *Plans) Candidates(name string) []string { return places.Candidates(name) }
 
 // plansAt returns the known plan at a path, and the known plans that are folders above it.
 func (p *Plans) plansAt(changed string) []string {

@@ -3,20 +3,10 @@ package file
 import (
 	"os"
 	"slices"
-	"strings"
 )
 
 // FolderKinds returns the names of the files that a folder is read from, which a table of the documentation has.
 func FolderKinds() []string { return slices.Clone(kinds) }
-
-// Exceptions returns the patterns of what lies in a place and is no plan, which the documentation has, too.
-func Exceptions() []string {
-	var patterns []string
-	for _, e := range exceptions {
-		patterns = append(patterns, strings.TrimPrefix(e, "!"))
-	}
-	return patterns
-}
 
 // Find returns the plans that Search finds.
 func (r *Root) Find(patterns []string) ([]string, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	planfile "waybill/plan/file"
+	"waybill/plan/places"
 )
 
 // A pipe, a socket or a device in the place of the plan is refused, and neither
@@ -114,7 +115,7 @@ func TestFaultF23_ReadOnlyWorkspace(t *testing.T) {
 		r := open(t, dir, planfile.Options{})
 		f := readOf(t, r, "tasks.md", nil)
 		require.Equal(t, planText, f.Text)
-		got := found(t, r, planfile.DefaultPatterns())
+		got := found(t, r, places.Patterns())
 		require.Equal(t, []string{"tasks.md"}, got)
 	})
 	after := statOf(t, dir)

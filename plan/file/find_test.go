@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	planfile "waybill/plan/file"
+	"waybill/plan/places"
 )
 
 // One file with several names is one plan.
@@ -17,7 +18,7 @@ func TestFaultF17_FindListsEachFileOnce(t *testing.T) {
 	// On a file system that ignores case this name exists already.
 	if err := os.Link(filepath.Join(dir, "tasks.md"), filepath.Join(dir, "TASKS.md")); err != nil {
 		require.ErrorIs(t, err, os.ErrExist)
-		got, err := open(t, dir, planfile.Options{}).Find(planfile.DefaultPatterns())
+		got, err := open(t, dir, planfile.Options{}).Find(places.Patterns())
 		require.NoError(t, err)
 		require.Equal(t, []string{"tasks.md"}, got)
 		return

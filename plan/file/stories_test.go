@@ -16,6 +16,7 @@ import (
 
 	"waybill/plan"
 	planfile "waybill/plan/file"
+	"waybill/plan/places"
 	"waybill/test/golden"
 )
 
@@ -122,12 +123,12 @@ func (s *site) step(line string) string {
 		return s.show(rest)
 	case "find":
 		if rest == "default" {
-			words = planfile.DefaultPatterns()
+			words = places.Patterns()
 		}
 		found, err := s.Search(words)
 		return list(found, err)
 	case "known":
-		found, err := s.Search(planfile.DefaultPatterns(), words...)
+		found, err := s.Search(places.Patterns(), words...)
 		return list(found, err)
 	case "absent":
 		return fmt.Sprintf("  %v\n", s.Absent(rest))

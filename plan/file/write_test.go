@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	planfile "waybill/plan/file"
+	"waybill/plan/places"
 )
 
 const changed = "- [x] 1. first\n- [x] 2. second\n"
@@ -199,7 +200,7 @@ func TestRemainsOfADeadWriterAreSwept(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(old, long, long))
 	require.NoError(t, os.Chtimes(other, long, long))
-	require.Equal(t, []string{"tasks.md"}, found(t, r, append(planfile.DefaultPatterns(), "*", "*.tmp")))
+	require.Equal(t, []string{"tasks.md"}, found(t, r, append(places.Patterns(), "*", "*.tmp")))
 	checked(t, r)
 	only(t, dir, "tasks.md", name("B"), ".other.tmp")
 }

@@ -1,4 +1,5 @@
-package file
+// Package places lists where the known tools store their plans. It knows only paths, and opens no file.
+package places
 
 import (
 	"path"
@@ -10,14 +11,14 @@ import (
 type Place struct {
 	// Tool is the name of the tool.
 	Tool string
-	// Pattern is a pattern for Search.
+	// Pattern is a pattern of path.Match. One that ends in "/" matches folders.
 	Pattern string
 	// Mixed means that other files match the pattern too. A match is then a plan only if it has items.
 	Mixed bool
 }
 
-// Places returns the patterns of the known tools. For a tool with several, those of its older versions come last.
-func Places() []Place {
+// All returns the patterns of the known tools. For a tool with several, those of its older versions come last.
+func All() []Place {
 	return []Place{
 		{"any", "tasks.md", false},
 		{"any", "TASKS.md", false},
@@ -55,10 +56,10 @@ var exceptions = []string{
 	"!docs/plans/README.md", "!docs/superpowers/plans/README.md", "!docs/stories/README.md",
 }
 
-// DefaultPatterns returns the patterns of all Places, followed by the exceptions.
-func DefaultPatterns() []string {
+// Patterns returns the patterns of all places, followed by the exceptions, which begin with "!".
+func Patterns() []string {
 	var patterns []string
-	for _, p := range Places() {
+	for _, p := range All() {
 		patterns = append(patterns, p.Pattern)
 	}
 	return append(patterns, exceptions...)
@@ -67,7 +68,7 @@ func DefaultPatterns() []string {
 // Mixed reports whether every Place that matches name also holds files that are not plans. A name without a Place is
 // mixed.
 func Mixed(name string) bool {
-	return !slices.ContainsFunc(Places(), func(p Place) bool {
+	return !slices.ContainsFunc(All(), func(p Place) bool {
 		ok, _ := path.Match(path.Clean(p.Pattern), name)
 		return ok && !p.Mixed
 	})
@@ -77,7 +78,7 @@ func Mixed(name string) bool {
 // folder holds several plans.
 func ShortName(name string) string {
 	base := path.Base(name)
-	for _, p := range Places() {
+	for _, p := range All() {
 		if ok, _ := path.Match(path.Clean(p.Pattern), name); !ok {
 			continue
 		}
@@ -94,7 +95,7 @@ func ShortName(name string) string {
 // Candidates returns the paths that a plan with this short name may have.
 func Candidates(short string) []string {
 	var paths []string
-	for _, p := range Places() {
+	for _, p := range All() {
 		dir, last := path.Split(path.Clean(p.Pattern))
 		dir = path.Clean(dir)
 		switch {
