@@ -38,10 +38,10 @@ func (r *Root) AfterExchange(f func()) { r.afterExchange = f }
 func (r *Root) BusyIf(f func(error) bool) { r.busy = f }
 
 // Limits returns how many entries of a folder are matched, and how many files a plan may have.
-func (r *Root) Limits() (entries, files int) { return r.maxEntries, r.maxFiles }
+func (r *Root) Limits() (entries, files int) { return r.tree.maxEntries, r.maxFiles }
 
 // Limit sets them, so that no test has to make as many files.
-func (r *Root) Limit(entries, files int) { r.maxEntries, r.maxFiles = entries, files }
+func (r *Root) Limit(entries, files int) { r.tree.maxEntries, r.maxFiles = entries, files }
 
 // Emulate exchanges two files of a folder as systems do that cannot in one step.
 func Emulate(dir, base, temp string) error {

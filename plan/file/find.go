@@ -3,7 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// maxEntries limits how many names of one folder are matched against a wildcard.
-	maxEntries = 10_000
 	// maxSpots limits the length of Finding.Spots.
 	maxSpots = 1000
 )
@@ -46,14 +44,11 @@ func (r *Root) Search(patterns []string, known ...string) (Finding, error) {
 	if err := checkPatterns(patterns); err != nil {
 		return Finding{}, err
 	}
-	if err := r.refresh(); err != nil {
+	release, err := r.tree.hold()
+	if err != nil {
 		return Finding{}, fmt.Errorf("find plans in the workspace folder: %w", plainly(err))
 	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.root == nil {
-		return Finding{}, fmt.Errorf("find plans: %w", os.ErrClosed)
-	}
+	defer release()
 	s := search{root: r, spots: map[string]bool{}}
 	for _, pattern := range patterns {
 		if except, ok := strings.CutPrefix(pattern, "!"); ok {
@@ -165,37 +160,11 @@ func (s *search) list(dir string) []string {
 	if dir == "" {
 		dir = "."
 	}
-	names, err := s.root.list(dir)
+	names, err := s.root.tree.list(dir)
 	if err != nil && reasonOf(err) == Unreadable {
 		s.errs = append(s.errs, fmt.Errorf("find plans in the folder %q: %w", dir, plainly(err)))
 	}
 	return names
-}
-
-// list returns the names in a folder.
-func (r *Root) list(dir string) (names []string, err error) {
-	err = r.follow(dir, func(dir string) error {
-		f, err := r.root.OpenFile(dir, openFlags, 0)
-		if err != nil {
-			return err
-		}
-		names, err = r.readNames(f, dir)
-		return err
-	})
-	return names, err
-}
-
-// readNames returns the names in an open folder, and closes it. Too many entries are an error.
-func (r *Root) readNames(f *os.File, dir string) ([]string, error) {
-	defer func() { _ = f.Close() }()
-	names, err := f.Readdirnames(r.maxEntries + 1)
-	switch {
-	case errors.Is(err, io.EOF): // an empty folder
-		return nil, nil
-	case err == nil && len(names) > r.maxEntries:
-		err = &Error{Path: dir, Reason: Unreadable, Err: fmt.Errorf("it has more than %d entries", r.maxEntries)}
-	}
-	return names, err
 }
 
 // add records name as a plan if it is a regular file, a link to one, or a link with an unreachable target.
@@ -212,7 +181,7 @@ func (s *search) addFolder(name string) {
 	if !ok || c.info == nil || !c.info.IsDir() {
 		return
 	}
-	members, err := membersOf(name, s.root.list)
+	members, err := membersOf(name, s.root.tree.list)
 	if err != nil && reasonOf(err) == Unreadable {
 		s.errs = append(s.errs, fmt.Errorf("find plans in the folder %q: %w", name, plainly(err)))
 	}
@@ -224,7 +193,7 @@ func (s *search) addFolder(name string) {
 // look returns the candidate with that name, and false if it cannot be examined. It records errors other than a
 // missing file.
 func (s *search) look(name string) (c candidate, ok bool) {
-	c, err := s.root.candidate(name)
+	c, err := s.root.tree.candidate(name)
 	if err != nil && reasonOf(err) == Unreadable {
 		s.errs = append(s.errs, fmt.Errorf("find plans: look at %q: %w", name, plainly(err)))
 	}
@@ -259,4 +228,111 @@ func (s *search) plans() []string {
 // spelled reports whether the parent folder lists name in exactly this spelling.
 func (s *search) spelled(name string) bool {
 	return slices.Contains(s.list(path.Dir(name)), path.Base(name))
+}
+
+// addKnown adds the known names that match a pattern and still exist, whatever they are now. If the search already
+// found the file by another name, plans removes the duplicate.
+func (s *search) addKnown(names, patterns []string) {
+	for _, name := range names {
+		if !s.fits(name, patterns) || s.root.Canonical(name) != name {
+			continue
+		}
+		if c, err := s.root.tree.candidate(name); err == nil || reasonOf(err) != Missing {
+			s.found = append(s.found, c)
+		}
+	}
+}
+
+// fits reports whether the name matches a pattern and no exception.
+func (s *search) fits(name string, patterns []string) bool {
+	for at := name; at != "."; at = path.Dir(at) {
+		if s.excepted(at) {
+			return false
+		}
+	}
+	for _, pattern := range patterns {
+		if !strings.HasPrefix(pattern, "!") && leadsTo(path.Clean(pattern), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether the path name matches a pattern, name by name.
+func leadsTo(pattern, name string) bool {
+	wanted, parts := strings.Split(pattern, "/"), strings.Split(name, "/")
+	if len(wanted) != len(parts) {
+		return false
+	}
+	for i := range parts {
+		if !matches(wanted[i], parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether one name matches one element of a pattern. A wildcard skips hidden names, node_modules and
+// vendor.
+func matches(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return pattern == name
+	}
+	hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".")
+	ok, _ := path.Match(pattern, name)
+	return ok && !hidden && name != "node_modules" && name != "vendor"
+}
+
+// A candidate is a path that matched a pattern and may be a plan.
+type candidate struct {
+	name string
+	link bool
+	info fs.FileInfo // of the target; nil when it cannot be reached
+}
+
+// candidate looks at the file or link with that name. An error means that its state is unknown.
+func (t *tree) candidate(name string) (candidate, error) {
+	c := candidate{name: name}
+	info, err := t.lstat(name)
+	if err != nil {
+		return c, err
+	}
+	c.info, c.link = info, info.Mode()&fs.ModeSymlink != 0
+	if c.link {
+		if c.info, err = t.stat(name); err != nil {
+			c.info = nil
+		}
+	}
+	return c, nil
+}
+
+// compare orders files before links, and then by name.
+func (c candidate) compare(d candidate) int {
+	switch {
+	case c.link == d.link:
+		return strings.Compare(c.name, d.name)
+	case c.link:
+		return 1
+	}
+	return -1
+}
+
+// looks is a cheap key: two names of one file have equal looks, and different files seldom do.
+type looks struct {
+	size    int64
+	changed time.Time
+}
+
+func (c candidate) looks() (l looks) {
+	if c.info != nil {
+		l = looks{c.info.Size(), c.info.ModTime()}
+	}
+	return l
+}
+
+func (c candidate) same(d candidate) bool {
+	if c.info == nil || d.info == nil {
+		return c.name == d.name
+	}
+	return os.SameFile(c.info, d.info)
 }

@@ -3,11 +3,9 @@ package file
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"waybill/plan"
 )
@@ -16,32 +14,18 @@ import (
 // that the rest of the program handles one plan with one hash. Only the names decide which files belong to the plan,
 // because such a folder also has notes, summaries and backup files of editors.
 
-const (
-	// maxFiles limits the files of one folder plan. Every check for changes reads the metadata of each file.
-	maxFiles = 5000
-	// wholePlan is a file that contains all items of its folder. The other files repeat them.
-	wholePlan = "tasks.json"
-)
-
-// kinds are the patterns of plan file names, in order of preference. A folder plan consists of the files that match
-// the first pattern with a match. A pattern with a slash matches files in subfolders.
-var kinds = []string{wholePlan, "*-PLAN.md", "task_*.txt", "*.md", "*/*-PLAN.md"}
+// maxFiles limits the files of one folder plan. Every check for changes reads the metadata of each file.
+const maxFiles = 5000
 
 // fileLike are the extensions of plan files. A folder with such a name, for example tasks.md, is not a plan.
 var fileLike = []string{".md", ".json", ".txt", ".markdown"}
-
-// A member is one file of a folder plan, with its Stat when it was read.
-type member struct {
-	name string // relative to the folder, with "/"
-	stat Stat
-}
 
 // isFolder reports whether name is a folder that may be a plan.
 func (r *Root) isFolder(name string) bool {
 	if !r.mayBeFolder(name) {
 		return false
 	}
-	info, err := r.stat(name)
+	info, err := r.tree.stat(name)
 	return err == nil && info.IsDir()
 }
 
@@ -57,7 +41,7 @@ func (r *Root) Canonical(rel string) string {
 		return rel
 	}
 	whole := path.Join(name, wholePlan)
-	if _, err := StatPath(r.plain(whole)); err != nil { // the choice of a name needs no os.Root; Read uses one
+	if _, err := StatPath(r.tree.plain(whole)); err != nil { // the choice of a name needs no os.Root; Read uses one
 		return rel
 	}
 	return whole
@@ -77,7 +61,7 @@ func (r *Root) readFolder(dir string) (file File, err error) {
 
 func (r *Root) readMembers(dir string) (File, error) {
 	now := r.opts.Now()
-	names, err := membersOf(dir, r.list)
+	names, err := membersOf(dir, r.tree.list)
 	if err == nil {
 		err = r.countable(names)
 	}
@@ -108,7 +92,7 @@ func (r *Root) readMembers(dir string) (File, error) {
 	}
 	file.Text = joined(parts)
 	file.Stat = r.statFolder(dir, &file)
-	file.Unstable = !stable || !r.asListed(dir, file.members)
+	file.Unstable = !stable || !r.tree.asListed(dir, file.members)
 	file.Settled = !file.Unstable && settled(file.Stat, now)
 	return file, nil
 }
@@ -133,36 +117,23 @@ func (r *Root) countable(names []string) error {
 }
 
 // readMember reads one file of a folder plan. A broken link is Unreadable, not Missing, because the folder lists it.
-func (r *Root) readMember(name string, limit int64) (file File, err error) {
-	for range readTries {
-		err = r.follow(name, func(name string) error {
-			file, err = r.readOnce(name, limit)
-			return err
-		})
-		if !r.busy(err) {
-			break
-		}
-		time.Sleep(busyPause) //permit:time.Sleep because no event tells when the other program is done
-	}
+func (r *Root) readMember(name string, limit int64) (File, error) {
+	file, err := r.readFile(name, limit)
 	if err == nil {
 		return file, nil
 	}
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		e = &Error{Reason: reasonOf(err), Err: err}
+	err = r.fileError(name, name, err)
+	if e, ok := errors.AsType[*Error](err); ok && e.Reason == SymlinkDangling {
+		e.Reason, e.Err = Unreadable, fmt.Errorf("it is a broken link: %w", plainly(e.Err))
 	}
-	e.Path = name
-	if e.Reason == Missing && r.danglingLink(name) {
-		e.Reason, e.Err = Unreadable, fmt.Errorf("it is a broken link: %w", plainly(err))
-	}
-	return File{}, e
+	return File{}, err
 }
 
 // tooLarge returns a TooLarge error with the total size of all files.
 func (r *Root) tooLarge(dir string, names []string) error {
 	var size int64
 	for _, name := range names {
-		if info, err := r.stat(path.Join(dir, name)); err == nil {
+		if info, err := r.tree.stat(path.Join(dir, name)); err == nil {
 			size += info.Size()
 		}
 	}
@@ -173,7 +144,7 @@ func (r *Root) tooLarge(dir string, names []string) error {
 // newest times of its files. It also sets file.ListedNs.
 func (r *Root) statFolder(dir string, file *File) Stat {
 	st := Stat{Size: int64(len(file.Text))}
-	if own, err := StatPath(r.plain(dir)); err == nil {
+	if own, err := StatPath(r.tree.plain(dir)); err == nil {
 		st.Inode, st.Dev, file.ListedNs = own.Inode, own.Dev, own.MtimeNs
 	}
 	for _, m := range file.members {
@@ -183,25 +154,16 @@ func (r *Root) statFolder(dir string, file *File) Stat {
 }
 
 // asListed reports whether the folder still has exactly these files, with unchanged Stats.
-func (r *Root) asListed(dir string, members []member) bool {
-	names, err := membersOf(r.plain(dir), r.listPlain)
+func (t *tree) asListed(dir string, members []member) bool {
+	names, err := membersOf(t.plain(dir), t.listPlain)
 	if err != nil || len(names) != len(members) {
 		return false
 	}
 	for i, m := range members {
-		now, err := StatPath(r.plain(dir + "/" + m.name))
+		now, err := StatPath(t.plain(dir + "/" + m.name))
 		if err != nil || names[i] != m.name || now != m.stat {
 			return false
 		}
 	}
 	return true
-}
-
-// listPlain returns the names in a folder by its system path, without os.Root. The caller only compares the result.
-func (r *Root) listPlain(dir string) ([]string, error) {
-	f, err := os.OpenFile(dir, openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	return r.readNames(f, dir)
 }

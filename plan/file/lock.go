@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"waybill/internal/ownfile"
@@ -17,35 +18,45 @@ const (
 	lockPause   = time.Millisecond
 )
 
-// A turn is the exclusive right to write plans. Its lock file lists the temporary files of the holder, so that the
-// next holder can remove them if this process is killed.
+// A lock is the right to write the plans of a workspace, which one writer has at a time.
+type lock struct {
+	path    string                // of the lock file; with "", only the writers in this process wait
+	kept    func(paths ...string) // is told of the files that a cleanup kept
+	writing sync.Mutex            // held while a file is being replaced
+}
+
+// A turn is the time in which a writer holds the lock. Its lock file lists the temporary files of the holder, so that
+// the next holder can remove them if this process is killed.
 type turn struct {
-	root *Root
-	file *os.File // nil without a LockPath: only the writers of this Root take turns
+	lock *lock
+	file *os.File // nil without a lock file
 	left []string // the paths in the lock file
 }
 
-// takeTurn blocks until no other writer of this Root, and no other process with the same lock file, holds the lock. It
-// fails with Locked if that takes too long. The lock file stays after the turn.
-func (r *Root) takeTurn() (*turn, error) {
-	r.writing.Lock()
-	if r.opts.LockPath == "" {
-		return &turn{root: r}, nil
+// tidy removes what killed writers left, unless another writer holds the lock.
+func (l *lock) tidy() { l.kept(RemoveLeftovers(l.path)...) }
+
+// take blocks until no other writer, and no other process with the same lock file, holds the lock. It fails with Locked
+// if that takes too long. The lock file stays after the turn.
+func (l *lock) take() (*turn, error) {
+	l.writing.Lock()
+	if l.path == "" {
+		return &turn{lock: l}, nil
 	}
-	wait := patience{path: r.opts.LockPath, longest: time.Now().Add(lockLongest)}
+	wait := patience{path: l.path, longest: time.Now().Add(lockLongest)}
 	for ; ; time.Sleep(lockPause) { //permit:time.Sleep because no system waits for a file lock for a bounded time
-		f, err := ownfile.TryLock(r.opts.LockPath)
+		f, err := ownfile.TryLock(l.path)
 		if err == nil && f == nil && wait.over(time.Now()) {
-			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", r.opts.LockPath)}
+			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", l.path)}
 		}
 		switch {
 		case err != nil:
-			r.writing.Unlock()
+			l.writing.Unlock()
 			return nil, err
 		case f != nil:
 			left, saved := removeLeft(f)
-			r.tellKept(saved...)
-			return &turn{root: r, file: f, left: left}, nil
+			l.kept(saved...)
+			return &turn{lock: l, file: f, left: left}, nil
 		}
 	}
 }
@@ -63,11 +74,11 @@ func (t *turn) end() {
 	if t.file != nil {
 		if len(t.left) > 0 {
 			_, saved := removeLeft(t.file)
-			t.root.tellKept(saved...)
+			t.lock.kept(saved...)
 		}
 		_ = t.file.Close()
 	}
-	t.root.writing.Unlock()
+	t.lock.writing.Unlock()
 }
 
 // patience is the timeout of a writer that waits for the lock.

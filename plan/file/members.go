@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// wholePlan is a file that contains all items of its folder. The other files repeat them.
+const wholePlan = "tasks.json"
+
+// kinds are the patterns of plan file names, in order of preference. A folder plan consists of the files that match
+// the first pattern with a match. A pattern with a slash matches files in subfolders.
+var kinds = []string{wholePlan, "*-PLAN.md", "task_*.txt", "*.md", "*/*-PLAN.md"}
+
 // membersOf returns the plan files of the folder dir in natural order, relative to dir. It returns nil if the folder
 // has none. list returns the names in a folder.
 func membersOf(dir string, list func(dir string) ([]string, error)) ([]string, error) {

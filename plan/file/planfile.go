@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -46,11 +45,20 @@ func (o Options) filled() (Options, error) {
 	return o, nil
 }
 
+func (o Options) tellKept(paths ...string) {
+	for _, path := range paths {
+		if o.Kept != nil {
+			o.Kept(path)
+		}
+	}
+}
+
 // Root is one workspace folder, identified by its path. It is safe for concurrent use. If the folder is deleted and
 // created again, or replaced by another, the next Read uses the new one.
 type Root struct {
-	dir  string
 	opts Options
+	tree *tree
+	lock *lock
 
 	// betweenStats runs after a file is read and before the check for a concurrent change. Only tests set it.
 	betweenStats func()
@@ -59,16 +67,8 @@ type Root struct {
 	beforeSwap, afterCheck, afterExchange func()
 	// busy is the function busy, which only tests replace.
 	busy func(error) bool
-	// maxEntries and maxFiles are the constants, which only tests lower.
-	maxEntries, maxFiles int
-
-	writing sync.Mutex // held while a file is being replaced; taken before mu
-
-	mu     sync.RWMutex // guards the fields below; a reader of a file holds it shared
-	root   *os.Root     // nil while the folder is missing
-	info   fs.FileInfo  // the folder that root was opened on
-	real   string       // dir with its links resolved
-	closed bool
+	// maxFiles is the constant, which only tests lower.
+	maxFiles int
 }
 
 // Open opens the workspace folder dir, which must exist, and removes what a killed writer with the same lock file left. The
@@ -82,79 +82,28 @@ func Open(dir string, o Options) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
-	r := &Root{busy: busy, maxEntries: maxEntries, maxFiles: maxFiles, dir: abs, opts: o}
-	if err := r.refresh(); err != nil {
+	t := &tree{dir: abs, maxEntries: maxEntries}
+	if err := t.refresh(); err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
-	r.tellKept(RemoveLeftovers(o.LockPath)...)
+	r := &Root{opts: o, tree: t, lock: &lock{path: o.LockPath, kept: o.tellKept}, busy: busy, maxFiles: maxFiles}
+	r.lock.tidy()
 	return r, nil
 }
 
 // Dir returns the absolute path of the folder. Links in it are not resolved.
-func (r *Root) Dir() string { return r.dir }
+func (r *Root) Dir() string { return r.tree.dir }
 
 // Close releases the folder. It waits for running reads; later reads return Unreadable.
-func (r *Root) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	return r.drop()
-}
+func (r *Root) Close() error { return r.tree.close() }
 
-func (r *Root) tellKept(paths ...string) {
-	for _, path := range paths {
-		if r.opts.Kept != nil {
-			r.opts.Kept(path)
-		}
-	}
-}
-
-// refresh reopens the folder if dir now names another one. An os.Root alone would keep reading a folder that was
-// deleted or moved away.
-func (r *Root) refresh() error {
-	info, err := os.Stat(r.dir)
-	if err == nil && r.holds(info) {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return os.ErrClosed
-	}
-	return errors.Join(r.drop(), r.reopen())
-}
-
-func (r *Root) holds(info fs.FileInfo) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.root != nil && os.SameFile(r.info, info)
-}
-
-// drop closes the open folder. The caller holds mu.
-func (r *Root) drop() error {
-	if r.root == nil {
-		return nil
-	}
-	err := r.root.Close()
-	r.root, r.info, r.real = nil, nil, ""
-	return err
-}
-
-// reopen opens the folder. The caller holds mu. The identity comes from the opened folder, not from its name, because
-// the name can change in between.
-func (r *Root) reopen() error {
-	root, err := os.OpenRoot(r.dir)
+// Absent reports whether no file or folder has the name rel. It costs one lstat. False proves nothing: the caller must
+// Read the file. An invalid path is not absent, because Read reports its error.
+func (r *Root) Absent(rel string) bool {
+	name, err := cleanPath(rel)
 	if err != nil {
-		return err
+		return false
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return errors.Join(err, root.Close())
-	}
-	real, err := filepath.EvalSymlinks(r.dir)
-	if err != nil {
-		return errors.Join(err, root.Close())
-	}
-	r.root, r.info, r.real = root, info, real
-	return nil
+	_, err = os.Lstat(r.tree.plain(name))
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -2,13 +2,8 @@ package file
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
-	"strings"
-	"time"
 )
 
 // This file replaces a plan file as a whole. It writes the new text to a temporary file in the same folder, which then
@@ -17,20 +12,6 @@ import (
 // An editor can save at the same moment. The check before the exchange detects most such saves. The check of the
 // replaced file after an atomic exchange detects the rest. The writer then restores the saved text and returns a
 // conflict.
-
-const (
-	// A temporary name begins with a dot, so that no pattern of Search and no shell glob matches it. It ends in a
-	// suffix that editors and their watchers ignore.
-	tempPrefix = ".waybill-"
-	tempSuffix = ".tmp"
-	// savedSuffix ends the name of a file with a text that a person saved. Waybill never removes it.
-	savedSuffix = ".saved"
-	// abandoned is the age at which a temporary file counts as a leftover of a killed writer, even if no lock file
-	// lists it.
-	abandoned = time.Minute
-	// maxSwaps limits how often one write exchanges the names.
-	maxSwaps = 8
-)
 
 // Rewrite replaces the text of the plan rel by the result of edit, and returns the resulting plan. In a folder plan,
 // edit may change one file, and only that file is replaced. Other processes with the same Options.LockPath wait. hash,
@@ -41,7 +22,7 @@ const (
 // change unless Swapped is set. If another program saves over the new text, Rewrite calls edit again. The write
 // succeeded if edit then changes nothing.
 func (r *Root) Rewrite(rel, hash string, edit func(File) (string, error)) (File, error) {
-	t, err := r.takeTurn()
+	t, err := r.lock.take()
 	if err != nil {
 		return File{}, writeError(rel, err)
 	}
@@ -114,26 +95,24 @@ func (r *Root) confirm(rel string, old File, written, text string, edit func(Fil
 // replace writes text to the file old. kept is the path of a file with a text that another program saved meanwhile, or
 // "".
 func (r *Root) replace(t *turn, old File, text string) (kept string, _ error) {
-	if err := r.refresh(); err != nil {
-		return "", err
-	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.root == nil {
-		return "", os.ErrClosed
-	}
-	s, err := r.findSite(old.Path)
+	release, err := r.tree.hold()
 	if err != nil {
 		return "", err
 	}
+	defer release()
+	s, err := r.tree.findSite(old.Path)
+	if err != nil {
+		return "", err
+	}
+	s.limit = r.opts.MaxBytes
 	defer func() { _ = s.dir.Close() }()
 	info, err := s.writable()
 	if err != nil {
 		return "", err
 	}
-	beside := filepath.Join(r.real, filepath.FromSlash(s.path))
+	beside := filepath.Join(r.tree.real, filepath.FromSlash(s.path))
 	for _, name := range s.sweep(r.opts.Now()) {
-		r.tellKept(filepath.Join(beside, name))
+		r.opts.tellKept(filepath.Join(beside, name))
 	}
 	temp := tempName(old.Text, text)
 	t.announce(filepath.Join(beside, draftOf(temp)), filepath.Join(beside, temp), filepath.Join(beside, spareOf(temp)))
@@ -163,138 +142,26 @@ func (r *Root) replace(t *turn, old File, text string) (kept string, _ error) {
 	return kept, err
 }
 
-// A site is the folder that contains a file after all links are resolved, and the file's name in it.
-type site struct {
-	dir   *os.Root
-	path  string // of dir, relative to the workspace
-	base  string
-	limit int64 // in bytes; read returns at most one byte more
-	// exchanged, if not nil, runs after each exchange of the names. Only tests set it.
-	exchanged func()
-}
-
-// findSite follows the links of name to the file itself, so that a link stays a link.
-func (r *Root) findSite(name string) (s site, err error) {
-	s.limit = r.opts.MaxBytes
-	for range maxLinks {
-		dir, base := path.Split(strings.TrimRight(name, "/"))
-		if base == "." || base == ".." {
-			return s, notRegular(fs.ModeDir)
-		}
-		err := r.follow(path.Join(".", strings.TrimSuffix(dir, "/")), func(dir string) (err error) {
-			s.dir, err = r.root.OpenRoot(dir)
-			s.path = dir
-			return err
-		})
-		if err != nil {
-			return s, err
-		}
-		s.base = base
-		target, err := s.link()
-		if err == nil && target == "" {
-			return s, nil
-		}
-		_ = s.dir.Close()
-		if err != nil {
-			return s, err
-		}
-		head, ok := r.inside(target, strings.Split(strings.TrimSuffix(dir, "/"), "/"))
-		if !ok {
-			return s, &Error{Reason: OutsideWorkspace, Err: fmt.Errorf("the link %q leads out of the workspace", name)}
-		}
-		name = strings.TrimPrefix(strings.Join(head, "/"), "/")
+// write replaces the text of the plan old. In a folder plan, it replaces the one file that differs.
+func (r *Root) write(t *turn, rel string, old File, text string, edit func(File) (string, error)) (File, error) {
+	file, next, err := old.change(text)
+	if err != nil {
+		return File{}, err
 	}
-	return s, &Error{Reason: SymlinkLoop, Err: fmt.Errorf("more than %d links", maxLinks)}
-}
-
-// link returns the target of a link, or "" if the file is not a link.
-func (s site) link() (string, error) {
-	info, err := s.dir.Lstat(s.base)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return "", err
+	if size := old.sizeWith(&file, next); size > r.opts.MaxBytes {
+		return File{}, &Error{Path: rel, Reason: TooLarge, Size: size, Limit: r.opts.MaxBytes, Err: TooLarge}
 	}
-	return s.dir.Readlink(s.base)
-}
-
-// writable returns an error for a file that the user must not write, even if its folder would allow replacing it.
-func (s site) writable() (fs.FileInfo, error) {
-	info, err := s.dir.Lstat(s.base)
+	kept, err := r.replace(t, file, next)
+	left, ok := errors.AsType[*WriteError](err)
+	if err != nil && !(ok && left.Left != "") {
+		return File{}, r.replaceError(rel, old, kept, err)
+	}
+	is, unsure := r.confirm(rel, old, file.Path, next, edit)
 	switch {
+	case unsure != nil:
+		return File{}, unsure
 	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, notRegular(info.Mode())
-	case info.Mode().Perm()&0o222 == 0:
-		return nil, &WriteError{Reason: Denied, Err: errors.New("the file is read-only for everyone")}
-	case names(info) > 1:
-		return nil, &WriteError{Reason: HardLinked, Err: errors.New("the file has another hard link, which would keep the old content")}
+		return File{}, writeError(rel, err)
 	}
-	f, err := s.dir.OpenFile(s.base, writeFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	return info, f.Close()
-}
-
-// sweep settles abandoned temporary files in the folder, and returns the names of those that it kept. A file that it
-// cannot settle stays.
-func (s site) sweep(now time.Time) (saved []string) {
-	d, err := s.dir.Open(".")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = d.Close() }()
-	names, _ := d.Readdirnames(maxEntries)
-	for _, name := range names {
-		if !ours().MatchString(name) {
-			continue
-		}
-		if info, err := s.dir.Lstat(name); err == nil && now.Sub(info.ModTime()) > abandoned {
-			if kept, err := s.settle(name); err == nil && kept != "" {
-				saved = append(saved, kept)
-			}
-		}
-	}
-	return saved
-}
-
-// stage writes text durably to a new file with the mode and owner of the old one. The file has a draft name until it
-// is complete, and then the name temp.
-func (s site) stage(temp, text string, like fs.FileInfo) error {
-	draft := draftOf(temp)
-	f, err := s.dir.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	keepOwner(f, like)
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Chmod(like.Mode().Perm()) // after keepOwner, because a change of the owner may change the mode
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = s.dir.Rename(draft, temp)
-	}
-	if err != nil {
-		return errors.Join(err, s.dir.Remove(draft))
-	}
-	return nil
-}
-
-func (s site) read(name string) (string, error) {
-	info, err := s.dir.Lstat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", notRegular(info.Mode())
-	}
-	f, err := s.dir.OpenFile(name, openFlags, 0)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	return readText(f, min(info.Size(), s.limit)+1)
+	return is, nil
 }
