@@ -28,7 +28,7 @@ var floors = map[string]struct {
 }{
 	"schema": {floor: 0},
 	"core":   {floor: 0, beside: []string{"internal/safetext"}},
-	"plan":   {floor: 0, beside: []string{"internal/nearest", "internal/safetext", "plan/criteria"}},
+	"plan":   {floor: 0, beside: []string{"internal/nearest", "internal/safetext"}},
 	"ledger": {floor: 0, beside: []string{"plan"}},
 	"prompt": {floor: 0, beside: []string{"internal/safetext", "ledger", "plan", "plan/criteria", "prompt/sanitize"}},
 	"meter":  {floor: 0},

@@ -3,9 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	slashpath "path"
 
 	"waybill/plan/criteria"
+	"waybill/plan/dialect"
 	planfile "waybill/plan/file"
 )
 
@@ -26,11 +26,10 @@ type criteriaFile struct {
 	list []criteria.Criterion
 }
 
-// Criteria returns the acceptance criteria of a plan. They are in the plan itself for bmad, in the spec.md of its
-// folder for spec-kit, and otherwise in the requirements.md there. A missing file is no error. An unchanged file is
-// not read again.
-func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
-	name := criteriaPath(plan, dialect)
+// Criteria returns the acceptance criteria of a plan, which are where the dialect of that name has them. A missing file
+// is no error. An unchanged file is not read again.
+func (p *Plans) Criteria(plan, dialectName string) (Criteria, error) {
+	name := dialect.CriteriaOf(plan, dialectName)
 	p.mu.Lock()
 	last, known := p.criteria[name]
 	p.mu.Unlock()
@@ -57,16 +56,6 @@ func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 		p.keepCriteria(name, last)
 	}
 	return Criteria{name, last.list}, nil
-}
-
-func criteriaPath(plan, dialect string) string {
-	switch dialect {
-	case "bmad":
-		return plan
-	case "spec-kit":
-		return slashpath.Join(slashpath.Dir(plan), "spec.md")
-	}
-	return slashpath.Join(slashpath.Dir(plan), "requirements.md")
 }
 
 func (p *Plans) keepCriteria(name string, read criteriaFile) {

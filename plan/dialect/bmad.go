@@ -18,9 +18,10 @@ var bmad = Dialect{
 		}
 		return max(s.Home, s.Count[BoxTaskNumber])
 	},
-	Looks:   []Look{HeadSubtasks, BoxCriteria, BoxTaskNumber},
-	Folders: []string{"_bmad-output/", "docs/stories/"},
-	Home:    func(heading string) bool { return IsSubtasks(heading) || lex.Slug(heading) == "tasks" },
+	Looks:    []Look{HeadSubtasks, BoxCriteria, BoxTaskNumber},
+	Folders:  []string{"_bmad-output/", "docs/stories/"},
+	Criteria: ".",
+	Home:     func(heading string) bool { return IsSubtasks(heading) || lex.Slug(heading) == "tasks" },
 	Label: func(text string, l *Label) {
 		l.ID, l.Title = storyID(text)
 		var criteria []string

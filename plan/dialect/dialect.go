@@ -1,6 +1,6 @@
 // Package dialect describes the plans of each tool: one file per tool with a row of data and at most three small
 // functions. To add a dialect, write such a file and add its row to the lists in registry.go. Elsewhere a dialect is named
-// only where its files lie (plan/file), where its criteria are (engine), and where its tasks are records (plan/record).
+// only where its files lie (plan/places), and where its tasks are records (plan/record).
 package dialect
 
 import (
@@ -29,6 +29,8 @@ type Dialect struct {
 	Looks []Look
 	// Folders are the path prefixes that only this tool writes to.
 	Folders []string
+	// Criteria is the file beside a plan that has its acceptance criteria: "" means requirements.md, and "." the plan.
+	Criteria string
 
 	// Marks are the meanings of marks other than a space and x. Boxes and Words are written for each status.
 	Marks        []Meaning

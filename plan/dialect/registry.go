@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,18 @@ func Of(name string) *Dialect {
 		}
 	}
 	return nil
+}
+
+// CriteriaOf returns the path of the file with the acceptance criteria of a plan, which may be the plan itself.
+func CriteriaOf(plan, dialect string) string {
+	name := "requirements.md"
+	if d := Of(dialect); d != nil && d.Criteria != "" {
+		name = d.Criteria
+	}
+	if name == "." {
+		return plan
+	}
+	return path.Join(path.Dir(plan), name)
 }
 
 // Unknown says that a name is no dialect, and which one it may mean or where they are listed.

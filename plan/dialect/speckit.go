@@ -17,11 +17,12 @@ var specKit = Dialect{
 		}
 		return s.Count[BoxTaskID]
 	},
-	Looks:   []Look{BoxTaskID, BoxTag},
-	Folders: []string{".specify/"},
-	Label:   specKitLabel,
-	Marks:   []Meaning{{"-", plan.Skipped, ""}},
-	Boxes:   Signs{plan.Pending: {" "}, plan.Completed: {"X", "x"}, plan.Skipped: {"-"}},
+	Looks:    []Look{BoxTaskID, BoxTag},
+	Folders:  []string{".specify/"},
+	Criteria: "spec.md",
+	Label:    specKitLabel,
+	Marks:    []Meaning{{"-", plan.Skipped, ""}},
+	Boxes:    Signs{plan.Pending: {" "}, plan.Completed: {"X", "x"}, plan.Skipped: {"-"}},
 	Texts: Texts{
 		Usable:  spaceXDash,
 		Stop:    " ",
