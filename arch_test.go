@@ -85,6 +85,7 @@ var floors = map[string]struct {
 
 	"test/fakemodel":          {floor: 0},
 	"test/golden":             {floor: 0},
+	"test/shipped":            {floor: 0},
 	"test/slow":               {floor: 0},
 	"test/teststore":          {floor: 2},
 	"test/conformance":        {floor: 0},
@@ -170,7 +171,7 @@ var rooms = map[string][]string{
 }
 
 // testRooms are the packages that only tests import.
-var testRooms = []string{"core/coretest", "store/law", "store/postgres/pgtest", "test/fakemodel", "test/golden", "test/slow", "test/teststore"}
+var testRooms = []string{"core/coretest", "store/law", "store/postgres/pgtest", "test/fakemodel", "test/golden", "test/shipped", "test/slow", "test/teststore"}
 
 // forbidden lists what the pure packages may not know.
 var forbidden = []string{
