@@ -8,21 +8,13 @@ import (
 	"waybill/plan/lex"
 )
 
-// cursor iterates over the lines of src. A line lex.Ends with LF, CRLF or a single CR. A copy of a cursor can look ahead
+// cursor iterates over the lines of src. A line ends with LF, CRLF or a single CR. A copy of a cursor can look ahead
 // without moving the original.
 type cursor struct {
 	src string
 	pos int
 	// The next line feed and carriage return. They are valid at or after pos, and -1 before the first search.
 	lf, cr int
-}
-
-func newCursor(src string) cursor {
-	c := cursor{src: src, lf: -1, cr: -1}
-	if strings.HasPrefix(src, lex.BOM) {
-		c.pos = len(lex.BOM)
-	}
-	return c
 }
 
 // next returns the bounds of the next line without its line end.
@@ -40,9 +32,12 @@ func (c *cursor) next() (start, end int, ok bool) {
 	if c.cr < start {
 		c.cr = lex.IndexFrom(c.src, '\r', start)
 	}
-	end = min(c.lf, c.cr)
-	c.pos = end + 1
-	if end == c.cr && c.lf == end+1 {
+	if c.lf < c.cr {
+		c.pos = c.lf + 1
+		return start, c.lf, true
+	}
+	end = c.cr
+	if c.pos = end + 1; c.lf == end+1 {
 		c.pos++
 	}
 	return start, end, true
@@ -50,14 +45,14 @@ func (c *cursor) next() (start, end int, ok bool) {
 
 // Line is one line of the source.
 type Line struct {
-	Text   string // without the Line end and trailing white space
+	Text   string // without the line end and trailing white space
 	Start  int    // offset of text in the source
 	Number int    // counted from 1
 	Margin int    // index in text after block-quote marks
 	Indent int    // columns of white space after the margin; a tab extends to the next multiple of 4
-	Body   int    // index in text of the first content, len(text) for a blank Line
+	Body   int    // index in text of the first content, len(text) for a blank line
 	Place  plan.Place
-	Edge   bool // the Line opens or closes a fence
+	Edge   bool // the line opens or closes a fence
 }
 
 // Content returns the text after the indent.
@@ -142,13 +137,19 @@ type Scanner struct {
 	// cut means that the text continues after src, so that the end of an opening may be there.
 	cut      bool
 	Override Override
-	// nextOverriding is the next offset at or after the current line that may set the dialect.
-	nextOverriding int
+	// comment is the next opening of a comment at or after the current line, and -1 before the first search.
+	comment int
 }
 
 // NewScanner returns a scanner of a whole text. notes may be nil.
-func NewScanner(src string, notes *plan.Remarks) Scanner {
-	return Scanner{cursor: newCursor(src), Notes: notes, nextOverriding: firstOverriding(src)}
+func NewScanner(src string, notes *plan.Remarks) Scanner { return FileScanner(src, 0, len(src), notes) }
+
+// FileScanner returns a scanner of one file of a folder plan: text[from:to]. It counts the lines of that file.
+func FileScanner(text string, from, to int, notes *plan.Remarks) Scanner {
+	if strings.HasPrefix(text[from:to], lex.BOM) {
+		from += len(lex.BOM)
+	}
+	return Scanner{cursor: cursor{src: text[:to], pos: from, lf: -1, cr: -1}, Notes: notes, comment: -1}
 }
 
 // Part returns a scanner for the lines text[from:to], such as those of an item. It does not count line numbers. missing
@@ -156,7 +157,7 @@ func NewScanner(src string, notes *plan.Remarks) Scanner {
 // the part.
 func Part(text string, from, to int, missing []int, mask int, place plan.Place) Scanner {
 	return Scanner{
-		cursor: cursor{src: text[:to], pos: from, lf: -1, cr: -1}, nextOverriding: to, cut: true, missing: missing, mask: mask, maskAs: place,
+		cursor: cursor{src: text[:to], pos: from, lf: -1, cr: -1}, comment: to, cut: true, missing: missing, mask: mask, maskAs: place,
 	}
 }
 
@@ -176,22 +177,24 @@ func (s *Scanner) Scan() bool {
 	}
 	ln.Number++
 	text := s.src[start:end]
-	if start < end && !lex.Solid(text[end-start-1]) {
+	if start < end && !lex.Solid(text[len(text)-1]) {
 		text = lex.TrimAnyRight(text)
 	}
-	ln.Start, ln.Text, ln.Edge = start, text, false
+	ln.Start, ln.Text, ln.Place, ln.Edge = start, text, plan.InText, false
 	ln.Measure()
-	if start < s.mask {
+	masked := start < s.mask
+	if masked {
 		ln.Place = s.maskAs
 		ln.Edge = s.maskAs == plan.InFence && end >= s.mask
-		s.checkOverriding(true)
-		return true
-	}
-	ln.Place = plan.InText
-	if at := ln.opening(); at >= 0 {
+	} else if at := ln.opening(); at >= 0 {
 		s.open(at)
 	}
-	s.checkOverriding(false)
+	if s.comment < start {
+		s.comment = commentFrom(s.src, start)
+	}
+	if s.comment < end || masked && ln.Place == plan.InComment {
+		s.checkOverriding(masked)
+	}
 	return true
 }
 
@@ -344,17 +347,18 @@ func (s *Scanner) overridden(at int, text string) {
 	}
 }
 
-// firstOverriding returns the position of the program name in a text that has a comment.
-func firstOverriding(src string) int {
-	at := strings.Index(src, commentMark)
-	if at < 0 {
-		return len(src)
+// Overrides reports whether a line is a comment that sets the dialect.
+func Overrides(line string) bool {
+	comment, ok := strings.CutPrefix(line, commentMark)
+	if ok {
+		_, ok = overriding(strings.TrimSuffix(comment, "-->"))
 	}
-	return overridingFrom(src, at)
+	return ok
 }
 
-func overridingFrom(src string, from int) int {
-	if i := strings.Index(src[from:], overrideWord); i >= 0 {
+// commentFrom returns the offset of the next opening of a comment, or len(src).
+func commentFrom(src string, from int) int {
+	if i := strings.Index(src[from:], commentMark); i >= 0 {
 		return from + i
 	}
 	return len(src)
@@ -364,13 +368,12 @@ func overridingFrom(src string, from int) int {
 // several lines, follows other text, or says something else. masked means that the line is in a fence or in a comment
 // from an earlier line.
 func (s *Scanner) checkOverriding(masked bool) {
-	end := s.Start + len(s.Text)
-	if s.nextOverriding >= end {
-		return
+	from := 0
+	if !masked {
+		from = s.comment - s.Start
 	}
-	at := s.nextOverriding - s.Start
-	s.nextOverriding = overridingFrom(s.src, end)
-	if s.Place == plan.InFence {
+	at := from + strings.Index(s.Text[from:], overrideWord)
+	if at < from || s.Place == plan.InFence || s.cut {
 		return
 	}
 	before := lex.Trim(s.Text[:at])
@@ -387,7 +390,7 @@ func (s *Scanner) checkOverriding(masked bool) {
 }
 
 // readsOverriding reports whether a comment has the form that sets a dialect. Only a bullet may precede it, and it
-// lex.Ends on its line.
+// ends on its line.
 func (s *Scanner) readsOverriding(lead, comment string) bool {
 	comment, _, closed := strings.Cut(comment, "-->")
 	_, ok := overriding(comment)
@@ -396,8 +399,3 @@ func (s *Scanner) readsOverriding(lead, comment string) bool {
 
 // Source returns the text that the scanner reads, up to its end.
 func (s *Scanner) Source() string { return s.src }
-
-// Breaks returns the number of line ends in a text.
-func Breaks(text string) int {
-	return strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
-}

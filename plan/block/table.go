@@ -44,13 +44,12 @@ func Cells(s string, at int, into []Cell) []Cell {
 // cellOf returns a range without surrounding white space. For an empty cell it returns the position where a word would
 // begin.
 func cellOf(s string, from, to int) Cell {
-	text := lex.TrimRight(s[from:to])
-	if text = text[lex.SkipBlanks(text, 0):]; text == "" {
-		at := min(lex.PastSpace(s, from), to)
+	at := lex.SkipBlanks(s[:to], from)
+	if at == to {
+		at = min(lex.PastSpace(s, from), to)
 		return Cell{at, at}
 	}
-	start := from + lex.SkipBlanks(s[from:to], 0)
-	return Cell{start, start + len(text)}
+	return Cell{at, at + len(lex.TrimRight(s[at:to]))}
 }
 
 // Plain returns the text of a cell with unescaped bars.
@@ -97,24 +96,32 @@ func (p *parser) table() bool {
 	if head.Start < int(run.Start) {
 		return false
 	}
-	n := Node{
+	if head.Start > int(run.Start) {
+		run.End = int32(head.Start)
+		p.run = int32(len(p.t.Nodes))
+		p.t.Nodes = append(p.t.Nodes, Node{})
+		run = &p.t.Nodes[p.run]
+	}
+	*run = Node{
 		Kind: Table, Place: p.Place, Quoted: head.Margin > 0, Line: int32(head.Number), Start: int32(head.Start), Indent: int32(head.Indent),
-		Body: int32(head.Start + head.Body), Next: int32(p.Start), Up: p.above(int32(head.Indent)), Traits: Ruled,
+		Body: int32(head.Start + head.Body), Next: int32(p.Start),
 	}
-	if head.Start == int(run.Start) {
-		*run = n
-		return true
-	}
-	run.End = int32(head.Start)
-	p.run = int32(len(p.t.Nodes))
-	p.t.Nodes = append(p.t.Nodes, n)
+	p.leave(run.Indent)
 	return true
 }
 
-// row reports whether the current line is a row of the current table.
+// row reports whether the current line is a row of the current table: it has a bar that is not escaped, and text.
 func (p *parser) row() bool {
-	var few [16]Cell
-	return len(Cells(p.Text, p.Body, few[:0])) > 0
+	s := p.Content()
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '|':
+			return len(s) > 1
+		}
+	}
+	return false
 }
 
 // lineAbove returns the line before the current one.

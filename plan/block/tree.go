@@ -1,6 +1,6 @@
-// Package block splits the text of a plan into a tree of blocks: headings, checkboxes, list items with a sign, tables,
-// fences, comments, and runs of other lines. The blocks partition the bytes of the text. The package knows no tool and
-// decides about no task.
+// Package block splits the text of a plan into blocks: headings, checkboxes, list items with a sign, tables, fences,
+// comments, and runs of other lines. The blocks partition the bytes of the text; their levels and indents say which one
+// contains which. The package knows no tool and decides about no task.
 package block
 
 import (
@@ -31,16 +31,15 @@ const (
 	Comment
 )
 
-// Traits are facts about the lines of a run, so that a reader can skip most runs.
+// Traits are facts about the lines of a block, so that a reader can skip most runs.
 type Traits uint8
 
-// The traits of a run.
+// The traits of a block. Only Underscored is recorded for other blocks than runs.
 const (
 	Bracketed   Traits = 1 << iota // a line contains an opening bracket
-	Underscored                    // a word begins with an underscore
+	Underscored                    // a word begins with an underscore, and is not a quiet field
 	Labelled                       // a line begins with one of the bytes that the caller asks for
 	Symbolic                       // a line begins with a byte that is not ASCII
-	Ruled                          // a line begins with a bar
 )
 
 // Node is a block. It covers the bytes from Start to the start of the next node.
@@ -49,8 +48,8 @@ type Node struct {
 	Place  plan.Place
 	Level  uint8 // of a heading, counted from 1
 	Marker MarkerKind
-	Traits Traits // of a run
-	Quoted bool   // it is in a block quote
+	Traits Traits
+	Quoted bool // it is in a block quote
 	// Nested means that a heading is part of the list item above it, because it is indented more.
 	Nested bool
 	Line   int32 // of its first line
@@ -64,15 +63,20 @@ type Node struct {
 	Body, Next int32
 	// Close is the offset of the closing bracket of a checkbox.
 	Close int32
-	// Up is the index of the list item with less indent in the same section, else of the heading of the section, else -1.
-	// A heading is below the nearest heading of a higher level.
-	Up int32
 }
 
-// Tree is the tree of blocks of a text, in text order.
+// Field is a field that the caller asked for: its index in the names, and the offset and line of its underscore.
+type Field struct {
+	Name     uint8
+	At, Line int32
+}
+
+// Tree holds the blocks of a text, in text order.
 type Tree struct {
 	Text  string
 	Nodes []Node
+	// Fields are in text order.
+	Fields []Field
 	// Checks is the number of checkboxes.
 	Checks int
 	// Override is the dialect that a comment sets.
@@ -89,26 +93,68 @@ const MostItems = 100_000
 // mostNodes limits the blocks of a text.
 const mostNodes = 4 * MostItems
 
+// Watch is what a caller wants to know about the lines of a text.
+type Watch struct {
+	// Fields are the names of fields such as "Prompt:", which an underscore precedes. The first Quiet of them do not make
+	// a block Underscored.
+	Fields []string
+	Quiet  int
+	begins [256]Traits // of a line by the first byte of its text
+}
+
+// NewWatch returns a watch for fields, and for lines that begin with one of the bytes that labels reports.
+func NewWatch(fields []string, quiet int, labels func(c byte) bool) *Watch {
+	w := &Watch{Fields: fields, Quiet: quiet}
+	for c := range w.begins {
+		switch {
+		case c >= utf8.RuneSelf:
+			w.begins[c] = Symbolic
+		case c == '\\' || c == '<':
+			w.begins[c] = Bracketed
+		}
+		if labels(byte(c)) {
+			w.begins[c] |= Labelled
+		}
+	}
+	return w
+}
+
+// named returns the field at the beginning of a text, and whether it is quiet. Only its exact spelling is.
+func (w *Watch) named(text string) (name uint8, quiet, ok bool) {
+	for i, name := range w.Fields {
+		if strings.HasPrefix(text, name) {
+			return uint8(i), i < w.Quiet, true
+		}
+	}
+	for i, name := range w.Fields {
+		if lex.BeginsWith(text, name) {
+			return uint8(i), false, true
+		}
+	}
+	return 0, false, false
+}
+
 // parser builds a tree.
 type parser struct {
 	Scanner
 	t     *Tree
-	run   int32 // the current run, -1 for none
-	heads [7]int32
-	lists []int32 // the list items around a line, each indented more than the one before
+	watch *Watch
+	run   int32 // the current run or table, -1 for none
+	outer int32 // the least indent of the list items around a line, or noList
+	shown int   // the end of the last fence or comment with a node
 	// bracket and underscore are the next such bytes at or after the current line, searched on demand.
 	bracket, underscore int
 	items               int
-	labels              *[256]bool
 }
 
-// Parse splits a text. labels are the bytes of Labelled, nil for none. ok is false for a text with too many blocks.
-func Parse(text string, notes *plan.Remarks, labels *[256]bool) (t *Tree, ok bool) {
+const noList = 1 << 30
+
+// Parse splits a text. ok is false for a text with too many blocks.
+func Parse(text string, notes *plan.Remarks, watch *Watch) (t *Tree, ok bool) {
 	const short = 48 // few blocks are shorter
 	room := min(2*strings.Count(text, "[")+16, len(text)/short+16)
-	t = &Tree{Text: text, Nodes: make([]Node, 0, room)}
-	p := parser{Scanner: NewScanner(text, notes), t: t, labels: labels, run: -1, bracket: -1, underscore: -1}
-	p.heads = [...]int32{-1, -1, -1, -1, -1, -1, -1}
+	t = &Tree{Text: text, Nodes: make([]Node, 0, room), Fields: make([]Field, 0, room/4)}
+	p := parser{Scanner: NewScanner(text, notes), t: t, watch: watch, run: -1, outer: noList, bracket: -1, underscore: -1}
 	for p.Scan() {
 		if p.line(); len(t.Nodes) > mostNodes || p.items > MostItems {
 			t.Override = p.Override
@@ -129,29 +175,15 @@ func (p *parser) line() {
 		return
 	}
 	m := MarkerAt(ln.Text, ln.Body)
-	if m.Kind != NoMarker && m.Next < len(ln.Text) && ln.Text[m.Next] == '[' {
-		if b, ok := BoxAt(ln.Text, m); ok {
-			p.check(&m, &b)
+	if m.Kind != NoMarker && p.item(&m) {
+		return
+	}
+	if ln.Place != plan.InText {
+		if p.shown != p.mask && (ln.Edge || ln.Place == plan.InComment) {
+			p.open()
 			return
 		}
-		if ln.Place == plan.InText && m.Listed(ln.Text) && lex.WordBoxWidth(ln.Text[m.Next:]) > 0 {
-			p.list(p.leaf(Signed, &m))
-			return
-		}
-	}
-	switch {
-	case m.Kind == Hashes && m.Spaced(ln.Text) && ln.Indent <= MostIndented:
-		p.heading(&m)
-		return
-	case ln.Place == plan.InText && m.Next < len(ln.Text) && ln.Text[m.Next] >= utf8.RuneSelf && m.Listed(ln.Text) && lex.IsSymbol(ln.Text[m.Next:]):
-		p.list(p.leaf(Signed, &m))
-		return
-	}
-	if ln.Place != plan.InText && (ln.Edge || ln.Place == plan.InComment) && p.opens() {
-		p.open()
-		return
-	}
-	if ln.Place == plan.InText && p.ruled(&m) && p.table() {
+	} else if p.ruled(&m) && p.table() {
 		return
 	}
 	if p.run < 0 || p.t.Nodes[p.run].Place != ln.Place || p.t.Nodes[p.run].Kind == Table && !p.row() {
@@ -160,22 +192,29 @@ func (p *parser) line() {
 	p.look(&m)
 }
 
+// item adds a block for a line with a marker, if the line is one of its own.
+func (p *parser) item(m *Marker) bool {
+	ln := &p.Line
+	text := ln.Text[m.Next:]
+	if text != "" && (text[0] == '[' || text[0] >= utf8.RuneSelf) {
+		if b, ok := BoxAt(ln.Text, *m); ok {
+			p.check(m, &b)
+			return true
+		}
+		if ln.Place == plan.InText && m.Listed(ln.Text) && (lex.WordBoxWidth(text) > 0 || text[0] != '[' && lex.IsSymbol(text)) {
+			p.list(p.leaf(Signed, m))
+			return true
+		}
+	}
+	if m.Kind == Hashes && ln.Indent <= MostIndented && m.Spaced(ln.Text) {
+		p.heading(m)
+		return true
+	}
+	return false
+}
+
 // MostIndented is the largest indent of a heading in columns. A deeper line is code.
 const MostIndented = 3
-
-// opens reports whether the current line is the first line of its fence or comment.
-func (p *parser) opens() bool {
-	last := len(p.t.Nodes) - 1
-	return last < 0 || p.t.Nodes[last].Place != p.Place || p.t.Nodes[p.opener(last)].End <= int32(p.Start)
-}
-
-// opener returns the fence or comment that contains a node.
-func (p *parser) opener(at int) int {
-	for at > 0 && p.t.Nodes[at].Kind != Fence && p.t.Nodes[at].Kind != Comment {
-		at--
-	}
-	return at
-}
 
 // end ends the current run or table.
 func (p *parser) end(at int) {
@@ -186,22 +225,35 @@ func (p *parser) end(at int) {
 }
 
 // add appends a node that begins with the current line.
-func (p *parser) add(n Node) int32 {
+func (p *parser) add(kind Kind, end int) *Node {
 	p.end(p.Start)
-	at := int32(len(p.t.Nodes))
-	n.Place, n.Line, n.Start, n.Indent, n.Quoted, n.Up = p.Place, int32(p.Number), int32(p.Start), int32(p.Indent), p.Margin > 0, p.above(int32(p.Indent))
-	p.t.Nodes = append(p.t.Nodes, n)
-	return at
+	p.t.Nodes = append(p.t.Nodes, Node{
+		Kind: kind, Place: p.Place, Quoted: p.Margin > 0, Line: int32(p.Number), Start: int32(p.Start), End: int32(end), Indent: int32(p.Indent),
+		Body: int32(p.Start + p.Body),
+	})
+	p.leave(int32(p.Indent))
+	return &p.t.Nodes[len(p.t.Nodes)-1]
+}
+
+// leave ends the list items around a block with an indent.
+func (p *parser) leave(indent int32) {
+	if indent <= p.outer {
+		p.outer = noList
+	}
 }
 
 // begin begins a run.
 func (p *parser) begin() {
-	p.run = p.add(Node{Kind: Run, Body: int32(p.Start + p.Body)})
+	p.add(Run, 0)
+	p.run = int32(len(p.t.Nodes) - 1)
 }
 
 // leaf adds a block of one line.
-func (p *parser) leaf(kind Kind, m *Marker) int32 {
-	return p.add(Node{Kind: kind, Marker: m.Kind, End: int32(p.Start + len(p.Text)), Body: int32(p.Start + p.Body), Next: int32(p.Start + m.Next)})
+func (p *parser) leaf(kind Kind, m *Marker) *Node {
+	n := p.add(kind, p.Start+len(p.Text))
+	n.Marker, n.Next = m.Kind, int32(p.Start+m.Next)
+	p.fields(n)
+	return n
 }
 
 func (p *parser) open() {
@@ -209,104 +261,74 @@ func (p *parser) open() {
 	if p.Place == plan.InComment {
 		kind = Comment
 	}
-	p.add(Node{Kind: kind, End: int32(p.mask), Body: int32(p.Start + p.Body)})
+	p.add(kind, p.mask)
+	p.shown = p.mask
 }
 
 func (p *parser) check(m *Marker, b *Box) {
-	at := p.leaf(Check, m)
-	n := &p.t.Nodes[at]
+	n := p.leaf(Check, m)
 	n.Close = int32(p.Start + b.Close)
 	p.t.Checks++
-	if p.items++; p.Place != plan.InText {
-		return
-	}
-	if m.Kind == Hashes {
-		p.section(at, m.After-p.Body)
-	} else {
-		p.list(at)
+	p.items++
+	switch {
+	case p.Place != plan.InText:
+	case m.Kind == Hashes:
+		n.Level, p.outer = uint8(m.After-p.Body), noList
+	default:
+		p.outer = min(p.outer, n.Indent)
 	}
 }
 
 func (p *parser) heading(m *Marker) {
-	at := p.leaf(Heading, m)
-	n := &p.t.Nodes[at]
+	n := p.leaf(Heading, m)
 	n.Level = uint8(m.After - p.Body)
 	if p.Place != plan.InText {
 		return
 	}
-	if n.Nested = n.Indent > 0 && len(p.lists) > 0 && n.Indent > p.t.Nodes[p.lists[len(p.lists)-1]].Indent; n.Nested {
+	if n.Nested = n.Indent > p.outer; n.Nested {
 		return
 	}
-	if n.Level == 1 {
+	if p.outer = noList; n.Level == 1 {
 		p.t.Tops++
 	}
-	p.section(at, int(n.Level))
 }
 
-// section begins the section of a heading.
-func (p *parser) section(at int32, level int) {
-	p.lists = p.lists[:0]
-	p.t.Nodes[at].Level = uint8(level)
-	p.t.Nodes[at].Up = -1
-	for above := level - 1; above > 0; above-- {
-		if p.heads[above] >= 0 {
-			p.t.Nodes[at].Up = p.heads[above]
-			break
-		}
-	}
-	p.heads[level] = at
-	for below := level + 1; below < len(p.heads); below++ {
-		p.heads[below] = -1
-	}
-}
-
-// list makes a list item the parent of those that are indented more.
-func (p *parser) list(at int32) {
-	if n := &p.t.Nodes[at]; n.Kind == Signed {
-		p.items++
-	}
-	p.lists = append(p.lists, at)
-}
-
-// above returns the block that contains a block with an indent.
-func (p *parser) above(indent int32) int32 {
-	for len(p.lists) > 0 && p.t.Nodes[p.lists[len(p.lists)-1]].Indent >= indent {
-		p.lists = p.lists[:len(p.lists)-1]
-	}
-	if len(p.lists) > 0 {
-		return p.lists[len(p.lists)-1]
-	}
-	for level := len(p.heads) - 1; level > 0; level-- {
-		if p.heads[level] >= 0 {
-			return p.heads[level]
-		}
-	}
-	return -1
+// list makes a list item with a sign the parent of the lines that are indented more.
+func (p *parser) list(n *Node) {
+	p.items++
+	p.outer = min(p.outer, n.Indent)
 }
 
 // look records the traits of the current line.
 func (p *parser) look(m *Marker) {
 	n := &p.t.Nodes[p.run]
-	end := p.Start + len(p.Text)
 	if p.bracket < p.Start {
 		p.bracket = lex.IndexFrom(p.src, '[', p.Start)
 	}
-	if p.bracket < end {
+	if p.bracket < p.Start+len(p.Text) {
 		n.Traits |= Bracketed
-	}
-	if p.underscore < p.Start {
-		p.underscore = wordFrom(p.src, p.Start)
-	}
-	if p.underscore < end {
-		n.Traits |= Underscored
 	}
 	at := p.Body
 	if m.Next < len(p.Text) && m.Listed(p.Text) {
 		at = m.Next
 	}
-	c := p.Text[at]
-	if n.Traits |= traitOf[c]; p.labels != nil && p.labels[c] {
-		n.Traits |= Labelled
+	n.Traits |= p.watch.begins[p.Text[at]]
+	p.fields(n)
+}
+
+// fields records the fields of the current line.
+func (p *parser) fields(n *Node) {
+	if p.underscore < p.Start {
+		p.underscore = wordFrom(p.src, p.Start)
+	}
+	for end := p.Start + len(p.Text); p.underscore < end; p.underscore = wordFrom(p.src, p.underscore+1) {
+		name, quiet, ok := p.watch.named(p.src[p.underscore+1 : end])
+		if ok {
+			p.t.Fields = append(p.t.Fields, Field{name, int32(p.underscore), int32(p.Number)})
+		}
+		if !quiet {
+			n.Traits |= Underscored
+		}
 	}
 }
 
@@ -319,30 +341,15 @@ func wordFrom(s string, from int) int {
 	return at
 }
 
-// traitOf is the trait of a line by the first byte of its text.
-var traitOf = func() (all [256]Traits) {
-	for c := range all {
-		switch {
-		case c >= utf8.RuneSelf:
-			all[c] = Symbolic
-		case c == '|':
-			all[c] = Ruled
-		case c == '\\' || c == '<':
-			all[c] = Bracketed
-		}
-	}
-	return all
-}()
-
 // LineOf returns the line of a block of one line, or the first line of another one.
 func (t *Tree) LineOf(n *Node) Line {
-	end := n.End
+	text := t.Text[n.Start:n.End]
 	if n.Kind != Heading && n.Kind != Check && n.Kind != Signed {
 		c := cursor{src: t.Text, pos: int(n.Start), lf: -1, cr: -1}
-		_, stop, _ := c.next()
-		end = int32(stop)
+		_, end, _ := c.next()
+		text = lex.TrimRight(t.Text[n.Start:end])
 	}
-	ln := Line{Text: lex.TrimRight(t.Text[n.Start:end]), Start: int(n.Start), Number: int(n.Line), Place: n.Place, Indent: int(n.Indent), Body: int(n.Body - n.Start)}
+	ln := Line{Text: text, Start: int(n.Start), Number: int(n.Line), Place: n.Place, Indent: int(n.Indent), Body: int(n.Body - n.Start)}
 	if n.Quoted {
 		ln.Measure()
 	}

@@ -3,6 +3,7 @@ package block_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,10 +12,12 @@ import (
 	"waybill/plan/block"
 )
 
-// checkTree checks that the blocks of a text partition its bytes, and that every block is inside another one above it.
+var watch = block.NewWatch([]string{"Requirements:", "Prompt:"}, 1, func(c byte) bool { return c == '*' })
+
+// checkTree checks that the blocks of a text partition its bytes, and that each field is at its underscore.
 func checkTree(t testing.TB, text string) {
 	notes := plan.NewRemarks(text, nil)
-	tree, ok := block.Parse(text, notes, nil)
+	tree, ok := block.Parse(text, notes, watch)
 	if !ok {
 		return
 	}
@@ -30,7 +33,6 @@ func checkTree(t testing.TB, text string) {
 			at = tree.Nodes[i+1].Start
 		}
 		require.Less(t, n.Start, at)
-		require.Less(t, n.Up, int32(i))
 		require.LessOrEqual(t, n.Start, n.End)
 		switch n.Kind {
 		case block.Check:
@@ -42,12 +44,13 @@ func checkTree(t testing.TB, text string) {
 			require.Equal(t, at, n.End)
 		case block.Heading, block.Signed, block.Fence, block.Comment:
 		}
-		if n.Up >= 0 {
-			up := &tree.Nodes[n.Up]
-			require.True(t, up.Level > 0 || up.Indent < n.Indent, "block %d of %q", i, text)
-		}
 	}
 	require.Equal(t, tree.Checks, checks)
+	for i := range tree.Fields {
+		f := &tree.Fields[i]
+		require.True(t, strings.EqualFold("_"+watch.Fields[f.Name], text[f.At:f.At+1+int32(len(watch.Fields[f.Name]))]))
+		require.True(t, i == 0 || f.At > tree.Fields[i-1].At)
+	}
 	_ = notes.Diagnostics()
 }
 

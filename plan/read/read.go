@@ -49,7 +49,7 @@ func read(text string, h plan.Hints) (*plan.Reading, error) {
 	}
 	notes := plan.NewRemarks(text, nil)
 	lex.Broken(text, 0, len(text), notes)
-	t, ok := block.Parse(text, notes, &labels)
+	t, ok := block.Parse(text, notes, watch)
 	f := file{text: text, h: h, t: t, notes: notes, fault: fault}
 	if f.set = dialect.Of(h.Dialect); f.set == nil {
 		f.set = dialect.Of(t.Override.Dialect)
@@ -63,13 +63,13 @@ func read(text string, h plan.Hints) (*plan.Reading, error) {
 	return f.read()
 }
 
-// labels are the first bytes of lines that may say something about the order of items, or about the dialect.
-var labels = func() (all [256]bool) {
-	for c := range all {
-		all[c] = c == '*' || c == '(' || c >= utf8.RuneSelf || graph.Begins(byte(c)) || c == 'A' || c == 'S'
-	}
-	return all
-}()
+// fieldLooks are what the fields of watch show. The quiet ones say nothing about the order of items.
+var fieldLooks = [...]dialect.Look{dialect.Looks, dialect.FieldLeverage, dialect.FieldPrompt, dialect.FieldBlocked, dialect.FieldBoundary}
+
+// watch finds the lines that may say something about the order of items, or about the dialect.
+var watch = block.NewWatch([]string{"Requirements:", "Leverage:", "Prompt:", "Blocked:", "Boundary:"}, 2, func(c byte) bool {
+	return c == '*' || c == '(' || c >= utf8.RuneSelf || graph.Begins(c) || c == 'A' || c == 'S'
+})
 
 // tooLarge returns the error for a plan with too many items.
 func tooLarge() error {

@@ -27,6 +27,7 @@ type surveyor struct {
 	home      sections
 	head      bool  // a heading such as "Task 1" is above, and no checkbox since
 	top       int32 // the indent of the last numbered checkbox, -1 for none
+	next      int   // the index of the next field
 }
 
 func (v *surveyor) add(l dialect.Look, line int32) { v.addAll(l, line, 1) }
@@ -44,7 +45,7 @@ func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]b
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Place != plan.InText {
-			if n.Place == plan.InFence && n.Kind == block.Run && n.Traits&block.Underscored != 0 && v.top >= 0 {
+			if n.Place == plan.InFence && n.Kind == block.Run && v.top >= 0 {
 				v.fields(n)
 			}
 			continue
@@ -57,9 +58,7 @@ func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]b
 				v.heading(n, lex.Trim(strings.TrimRight(t.Text[n.Next:n.End], "#")))
 			}
 		case block.Run:
-			if n.Traits&(block.Underscored|block.Labelled) != 0 {
-				v.run(n)
-			}
+			v.run(n)
 		case block.Signed:
 			if s, _ := lex.CutSign(t.Text[n.Next:n.End]); s != nil && s.Task {
 				v.s.Signed++
@@ -141,9 +140,8 @@ func (v *surveyor) check(n *block.Node) {
 			v.task(n, int(n.Level), text)
 		}
 		v.number(n, id, title, struck)
-		if v.top = n.Indent; strings.IndexByte(title, '_') >= 0 {
-			v.fields(n)
-		}
+		v.top = n.Indent
+		v.fields(n)
 		return
 	}
 	v.nameless(n, lex.Trim(text))
@@ -262,7 +260,7 @@ func (v *surveyor) words(n *block.Node, text string) {
 
 // run counts the fields and labels in a run of lines.
 func (v *surveyor) run(n *block.Node) {
-	if n.Traits&block.Underscored != 0 && v.top >= 0 {
+	if v.top >= 0 {
 		v.fields(n)
 	}
 	if n.Traits&block.Labelled == 0 {
@@ -278,35 +276,16 @@ func (v *surveyor) run(n *block.Node) {
 
 // fields counts the fields in a block.
 func (v *surveyor) fields(n *block.Node) {
-	text := v.t.Text[n.Start:n.End]
-	line, counted := n.Line, 0
-	for at := lex.IndexFrom(text, '_', 0); at < len(text); at = lex.IndexFrom(text, '_', at+1) {
-		if at > 0 && text[at-1] > ' ' {
-			continue
-		}
-		if l, ok := fieldLook(text[at+1:]); ok && (n.Place == plan.InText || l == dialect.FieldPrompt) {
-			line += int32(block.Breaks(text[counted:at]))
-			counted = at
-			v.add(l, line)
-		} else if lex.BeginsWith(text[at+1:], "Requirements:") {
+	for ; v.next < len(v.t.Fields) && v.t.Fields[v.next].At < n.End; v.next++ {
+		f := &v.t.Fields[v.next]
+		switch look := fieldLooks[f.Name]; {
+		case f.At < n.Start:
+		case look == dialect.Looks:
 			v.s.Fielded = true
+		case n.Place == plan.InText || look == dialect.FieldPrompt:
+			v.add(look, f.Line)
 		}
 	}
-}
-
-// fieldLook returns what the field with a name shows. The name begins a text.
-func fieldLook(s string) (dialect.Look, bool) {
-	for _, f := range [...]struct {
-		name string
-		look dialect.Look
-	}{
-		{"Prompt:", dialect.FieldPrompt}, {"Leverage:", dialect.FieldLeverage}, {"Blocked:", dialect.FieldBlocked}, {"Boundary:", dialect.FieldBoundary},
-	} {
-		if lex.BeginsWith(s, f.name) {
-			return f.look, true
-		}
-	}
-	return 0, false
 }
 
 func (v *surveyor) line(ln *block.Line, m *block.Marker) {
