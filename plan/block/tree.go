@@ -38,8 +38,10 @@ type Traits uint8
 const (
 	Bracketed   Traits = 1 << iota // a line contains an opening bracket
 	Underscored                    // a word begins with an underscore, and is not a quiet field
-	Labelled                       // a line begins with one of the bytes that the caller asks for
+	Labelled                       // a line begins with a byte that the caller asks for
+	Stating                        // as Labelled, for other bytes
 	Symbolic                       // a line begins with a byte that is not ASCII
+	Colon                          // a line ends with a colon
 )
 
 // Node is a block. It covers the bytes from Start to the start of the next node.
@@ -102,8 +104,8 @@ type Watch struct {
 	begins [256]Traits // of a line by the first byte of its text
 }
 
-// NewWatch returns a watch for fields, and for lines that begin with one of the bytes that labels reports.
-func NewWatch(fields []string, quiet int, labels func(c byte) bool) *Watch {
+// NewWatch returns a watch for fields, and for lines that begin with a byte for which begins returns traits.
+func NewWatch(fields []string, quiet int, begins func(c byte) Traits) *Watch {
 	w := &Watch{Fields: fields, Quiet: quiet}
 	for c := range w.begins {
 		switch {
@@ -112,9 +114,7 @@ func NewWatch(fields []string, quiet int, labels func(c byte) bool) *Watch {
 		case c == '\\' || c == '<':
 			w.begins[c] = Bracketed
 		}
-		if labels(byte(c)) {
-			w.begins[c] |= Labelled
-		}
+		w.begins[c] |= begins(byte(c))
 	}
 	return w
 }
@@ -312,7 +312,9 @@ func (p *parser) look(m *Marker) {
 	if m.Next < len(p.Text) && m.Listed(p.Text) {
 		at = m.Next
 	}
-	n.Traits |= p.watch.begins[p.Text[at]]
+	if n.Traits |= p.watch.begins[p.Text[at]]; p.Text[len(p.Text)-1] == ':' {
+		n.Traits |= Colon
+	}
 	p.fields(n)
 }
 
@@ -365,6 +367,5 @@ func (t *Tree) Lines(n *Node) Scanner {
 
 // BoxOf returns the checkbox of a block.
 func (t *Tree) BoxOf(n *Node) Box {
-	tight := strings.IndexByte("-*+.)#", t.Text[n.Next-1]) >= 0
-	return Box{Open: int(n.Next - n.Start), Close: int(n.Close - n.Start), Tight: tight}
+	return Box{Open: int(n.Next - n.Start), Close: int(n.Close - n.Start), Tight: lex.Solid(t.Text[n.Next-1])}
 }

@@ -12,7 +12,7 @@ import (
 	"waybill/plan/block"
 )
 
-var watch = block.NewWatch([]string{"Requirements:", "Prompt:"}, 1, func(c byte) bool { return c == '*' })
+var watch = block.NewWatch([]string{"Requirements:", "Prompt:"}, 1, func(byte) block.Traits { return 0 })
 
 // checkTree checks that the blocks of a text partition its bytes, and that each field is at its underscore.
 func checkTree(t testing.TB, text string) {

@@ -34,7 +34,7 @@ var specKit = Dialect{
 
 func specKitLabel(text string, l *Label) {
 	rest := l.cutTags(text)
-	if inside, after, ok := strings.Cut(strings.TrimPrefix(rest, lex.Bold), lex.Bold); ok && strings.HasPrefix(rest, lex.Bold) {
+	if inside, after, bold := lex.CutBold(rest); bold {
 		if id, _ := lex.ReadTaskID(inside); id != "" {
 			rest = inside + " " + lex.Trim(after)
 		}

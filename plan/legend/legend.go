@@ -87,7 +87,7 @@ func anyMeaning(text string) bool {
 		if from < len(text) && text[from] == ' ' {
 			from++
 		}
-		if from == len(text) || lex.IsDigit(text[from]) {
+		if from == len(text) || (lex.IsLetter(text[from]) || lex.IsDigit(text[from])) && !lex.BeginsStatus(text[from:]) {
 			continue
 		}
 		said := strings.TrimLeft(text[from:min(from+far, len(text))], "`* \t|=:>-–—→")
@@ -275,9 +275,12 @@ func (l *Legend) Of(mark string) (Saying, bool) {
 
 // Explains reports whether a checkbox on a line, with this text after it, is a line of the legend: "- [S] = skipped".
 func (l *Legend) Explains(line int, title string) bool {
+	if !l.lines[line] {
+		return false
+	}
 	meaning, _ := cutEquals(title)
 	meaning, _, _ = strings.Cut(meaning, "|")
-	return l.lines[line] && MeaningOf(meaning) != 0
+	return MeaningOf(meaning) != 0
 }
 
 // Describes reports whether a checkbox with a mark in the section of a legend explains the mark. Any separator or none

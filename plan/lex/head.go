@@ -2,7 +2,6 @@ package lex
 
 import (
 	"strings"
-	"unicode"
 
 	"waybill/plan"
 )
@@ -35,13 +34,17 @@ func headAs(text string, named func(h Head, text string) (Head, string, bool)) (
 	if !h.Withdrawn {
 		text, h.Withdrawn = CutStruck(text) // "~~Task 2: Compost log~~ (done)"
 	}
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if text != "" && !IsLetter(text[0]) {
+		text = strings.TrimLeftFunc(text, NotInWord)
+	}
 	h, rest, ok := named(h, text)
 	if !ok {
 		return Head{}, false
 	}
 	h.entitle(rest, width)
-	h.Said.within(whole)
+	if h.Said.Status != 0 {
+		h.Said.within(whole)
+	}
 	if h.Title == "" {
 		h.Title = text
 	}
@@ -193,8 +196,11 @@ func cutStatus(text string, whole bool) (rest string, status plan.Status) {
 // unless a colon or a dash follows it: "Task 1 (DONE): Seed".
 func cutStatusBefore(text string, whole bool) (rest string, status plan.Status) {
 	for _, pair := range [...]string{"()", "[]"} {
+		if text == "" || text[0] != pair[0] {
+			continue
+		}
 		end := strings.IndexByte(text, pair[1])
-		if end < 0 || text[0] != pair[0] {
+		if end < 0 {
 			continue
 		}
 		inside, after := text[1:end], text[end+1:]
@@ -216,6 +222,13 @@ func cutStatusBefore(text string, whole bool) (rest string, status plan.Status) 
 
 // cutStatusBehind removes a status from the end.
 func cutStatusBehind(text string) (rest string, status plan.Status) {
+	if text == "" {
+		return text, 0
+	}
+	ascii, last := IsASCII(text), text[len(text)-1]
+	if ascii && last != ')' && last != ']' {
+		return text, 0
+	}
 	for _, pair := range [...]string{"()", "[]"} {
 		at := strings.LastIndexByte(text, pair[0])
 		if at < 1 || text[len(text)-1] != pair[1] || TrimRight(text[:at]) == text[:at] {
@@ -225,7 +238,7 @@ func cutStatusBehind(text string) (rest string, status plan.Status) {
 			return unlessTopic(text, at, status, false)
 		}
 	}
-	if IsASCII(text) {
+	if ascii {
 		return text, 0 // no sign is ASCII; this avoids a costly search for each sign
 	}
 	for i := range Signs {

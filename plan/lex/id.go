@@ -165,8 +165,8 @@ func IsID(s string) bool {
 
 // ReadLabel reads an id and a title.
 func ReadLabel(s string) (id, title string, tight bool) {
-	if strings.HasPrefix(s, Bold) {
-		if id, title, tight = boldID(s[len(Bold):]); id != "" {
+	if inside, after, bold := CutBold(s); bold {
+		if id, title, tight = boldID(inside, after); id != "" {
 			return id, title, tight
 		}
 	}
@@ -215,12 +215,8 @@ func withoutDash(title string) string {
 	return title
 }
 
-// boldID parses the text after the opening marks of "**1.2** title", "**1.2 title**" and "**1.2 title** more".
-func boldID(s string) (id, title string, tight bool) {
-	inside, after, ok := strings.Cut(s, Bold)
-	if !ok {
-		return "", "", false
-	}
+// boldID parses the two parts of "**1.2** title", "**1.2 title**" and "**1.2 title** more".
+func boldID(inside, after string) (id, title string, tight bool) {
 	id, end, tight := ReadID(inside)
 	head := Trim(inside[end:])
 	if head != "" && Trim(after) != "" {
@@ -259,7 +255,7 @@ func taskNumber(s string) (id, rest string) {
 		return "", s
 	}
 	for _, word := range taskWords {
-		if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
+		if len(text) < len(word) || (text[0]^word[0]|text[1]^word[1])&^0x20 != 0 || !strings.EqualFold(text[:len(word)], word) {
 			continue
 		}
 		text = Trim(text[len(word):])
@@ -296,11 +292,10 @@ func IsDate(word string) bool {
 	return false
 }
 
-// isEnclosed reports whether a text is a bracket and an id such as task_001 or 1. "(P1" is a priority and "(US1" a story.
-func isEnclosed(s string) bool {
-	id, ok := strings.CutPrefix(s, "(")
+// isEnclosed reports whether a text in brackets is an id such as task_001 or 1. "(P1)" is a priority and "(US1)" a story.
+func isEnclosed(id string) bool {
 	digits := strings.Trim(id, "0123456789") == ""
-	return ok && id != "" && len(id) <= LongestID && strings.ContainsAny(id, "0123456789") && (digits || strings.ContainsAny(id, "_-")) &&
+	return id != "" && len(id) <= LongestID && strings.ContainsAny(id, "0123456789") && (digits || strings.ContainsAny(id, "_-")) &&
 		strings.Trim(strings.ToLower(id), "abcdefghijklmnopqrstuvwxyz0123456789_-.") == ""
 }
 
@@ -308,8 +303,13 @@ func isEnclosed(s string) bool {
 // "**T-1** Title", "Task 3 — Title", "(task_1) Title". A code without a hyphen needs a colon or bold type, because it may be a word of the
 // title, such as UTF8. The id is "" for any other text.
 func ReadCode(s string) (id, title string) {
-	if inside, rest, ok := strings.Cut(s, ") "); ok && isEnclosed(inside) {
-		return inside[1:], Trim(rest)
+	if s == "" {
+		return "", s
+	}
+	if s[0] == '(' {
+		if inside, rest, ok := strings.Cut(s, ") "); ok && isEnclosed(inside[1:]) {
+			return inside[1:], Trim(rest)
+		}
 	}
 	if id, rest := taskNumber(s); id != "" {
 		before := strings.TrimSuffix(Unbold(s), rest)

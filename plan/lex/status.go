@@ -75,6 +75,9 @@ func wordsWith(s string) []statusWord {
 	return wordsByByte[c]
 }
 
+// BeginsStatus is a quick check whether a text may begin with a status word.
+func BeginsStatus(s string) bool { return wordsWith(s) != nil }
+
 // WordFor returns the status for a text that is exactly a status word, or 0.
 func WordFor(s string, use Use) plan.Status {
 	for _, w := range wordsWith(s) {

@@ -108,6 +108,12 @@ func IndexFrom(s string, b byte, from int) int {
 func SingleSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func IsASCII(s string) bool {
+	const eight = 8 // bytes at a time, because titles are checked often
+	for ; len(s) >= eight; s = s[eight:] {
+		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&utf8.RuneSelf != 0 {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -175,9 +181,17 @@ func InWord(c byte) bool {
 
 const Bold = "**"
 
-// Unbold removes the marks of Bold type at the beginning of s.
+// CutBold splits a text that begins in bold type at the end of that type.
+func CutBold(s string) (inside, after string, ok bool) {
+	if rest, bold := strings.CutPrefix(s, Bold); bold {
+		return strings.Cut(rest, Bold)
+	}
+	return "", s, false
+}
+
+// Unbold removes the marks of bold type at the beginning of s.
 func Unbold(s string) string {
-	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, Bold), Bold); ok && strings.HasPrefix(s, Bold) {
+	if inside, after, ok := CutBold(s); ok {
 		return inside + after
 	}
 	return s
@@ -236,6 +250,9 @@ func Shortened(id string) string {
 
 // Unadorned removes emphasis, links and strikethrough from a short text.
 func Unadorned(s string) string {
+	if s != "" && (IsLetter(s[0]) || IsDigit(s[0])) && (IsLetter(s[len(s)-1]) || IsDigit(s[len(s)-1])) {
+		return s
+	}
 	s = strings.Trim(s, "*`~ ")
 	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]("); ok && strings.HasPrefix(s, "[") && strings.HasSuffix(after, ")") {
 		s = strings.Trim(inside, "*`~ ")

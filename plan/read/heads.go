@@ -103,10 +103,12 @@ func (r headings) enterHeading(level int, text string, task bool) {
 		return
 	}
 	w.lineage.enter(level, text)
-	w.sec.enter(level, text)
-	if r.checklist(level, text); task {
+	if task {
 		w.sec = sections{}
+		return
 	}
+	w.sec.enter(level, text)
+	r.checklist(level, text)
 }
 
 // checklist makes the section of the current heading one without tasks if it is a list of checks after the tasks.
@@ -149,14 +151,14 @@ func (r headings) headHeading(n *block.Node, ln *block.Line, level int, text str
 	r.label = dialect.Label{Title: h.Title}
 	i := r.enter(n, e, int(n.Body))
 	if e.DerivedID {
-		r.notes.Add(int(n.Body), plan.SeverityInfo, "derived_id", "this task has no id of its own: its id is "+r.rows.Entries[i].ID)
+		r.derived(int(n.Body), i)
 	}
 	if h.Said.Status != 0 {
 		r.notes.Add(int(n.Body), plan.SeverityInfo, "status_from_title",
 			fmt.Sprintf("this heading sets the task to %s: %q", h.Said.Status, lex.Clip(text)))
 	}
 	r.atHead(i, level, h)
-	r.depends(graph.Title, h.Title)
+	r.spoken(h.Title)
 }
 
 // atHead makes a heading of the item that was just added. The following lines belong to it at any indent, and the
@@ -188,7 +190,7 @@ func (r headings) boxedHeading(n *block.Node, ln *block.Line, b *block.Box, m *b
 		r.notes.Add(int(n.Body), plan.SeverityInfo, "status_from_title",
 			fmt.Sprintf("the words of this heading mean %s, but its box counts: %q", h.Said.Status, lex.Clip(text)))
 	}
-	r.depends(graph.Title, r.label.Title)
+	r.spoken(r.label.Title)
 }
 
 // track reads a heading with a checkbox in a plan of tracks.
@@ -283,8 +285,8 @@ func (r headings) headLine(ln *block.Line, m *block.Marker) bool {
 // criteriaLabel reports whether a line is a label such as "**Acceptance Criteria:**".
 func criteriaLabel(text string) bool {
 	name, ok := strings.CutSuffix(text, ":")
-	if inside, found := strings.CutPrefix(text, lex.Bold); found {
-		name, _, ok = strings.Cut(inside, lex.Bold)
+	if strings.HasPrefix(text, lex.Bold) {
+		name, _, ok = lex.CutBold(text)
 	}
 	return ok && sectionOf(name) == sectionAcceptance
 }

@@ -67,8 +67,14 @@ func read(text string, h plan.Hints) (*plan.Reading, error) {
 var fieldLooks = [...]dialect.Look{dialect.Looks, dialect.FieldLeverage, dialect.FieldPrompt, dialect.FieldBlocked, dialect.FieldBoundary}
 
 // watch finds the lines that may say something about the order of items, or about the dialect.
-var watch = block.NewWatch([]string{"Requirements:", "Leverage:", "Prompt:", "Blocked:", "Boundary:"}, 2, func(c byte) bool {
-	return c == '*' || c == '(' || c >= utf8.RuneSelf || graph.Begins(c) || c == 'A' || c == 'S'
+var watch = block.NewWatch([]string{"Requirements:", "Leverage:", "Prompt:", "Blocked:", "Boundary:"}, 2, func(c byte) (all block.Traits) {
+	if c == '*' || c == '(' || c >= utf8.RuneSelf || graph.Begins(c) || c == 'A' || c == 'S' {
+		all = block.Labelled
+	}
+	if strings.IndexByte("*SsEe", c) >= 0 { // the first bytes of statusNames
+		all |= block.Stating
+	}
+	return all
 })
 
 // tooLarge returns the error for a plan with too many items.

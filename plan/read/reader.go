@@ -61,7 +61,9 @@ type told struct {
 
 func newReader(t *block.Tree, notes *plan.Remarks, d *dialect.Dialect, s *dialect.Survey) *reader {
 	r := &reader{sheet: sheet{t: t, d: d, s: s, notes: notes}, owner: -1}
-	r.rows = plan.NewRows(t.Text, s.Checks()+s.Count[dialect.HeadTask]+s.Count[dialect.Row]+s.Signed)
+	room := s.Checks() + s.Count[dialect.HeadTask] + s.Count[dialect.Row] + s.Signed
+	r.rows = plan.NewRows(t.Text, room)
+	r.in.Indent, r.in.Section = make([]int32, 0, room), make([]int32, 0, room)
 	r.lines = describe.Lines{Notes: notes, Headed: d.Head != nil, Depends: r.depends}
 	r.marks = marks{text: t.Text, d: d, notes: notes}
 	r.at.begin(d, s, t.Tops > 1)
@@ -99,6 +101,13 @@ func (r *reader) read() {
 func (r *reader) depends(kind graph.PhraseKind, text string) {
 	if r.owner >= 0 && text != "" {
 		r.in.Phrases = append(r.in.Phrases, graph.Phrase{Item: r.owner, Kind: kind, Text: text})
+	}
+}
+
+// spoken records what the title of the owner says that it waits for.
+func (r *reader) spoken(title string) {
+	if graph.Speaks(title) {
+		r.depends(graph.Title, describe.BeforeField(title))
 	}
 }
 
@@ -235,8 +244,8 @@ func (r *reader) entitled(ln *block.Line) {
 	title := l.Title
 	if l.Waits != "" {
 		r.depends(graph.Field, l.Waits)
-	} else if graph.Speaks(title) {
-		r.depends(graph.Title, describe.BeforeField(title))
+	} else {
+		r.spoken(title)
 	}
 	if strings.IndexByte(title, '_') >= 0 {
 		r.lines.Title(ln, title)
@@ -258,10 +267,15 @@ func (r *reader) add(n *block.Node, ln *block.Line, b *block.Box, m *block.Marke
 	if b.Optional || b.Tight || l.Tight || b.Close == b.Open+1 || m.Kind != block.Bullet || ln.Margin > 0 || ln.Place != plan.InText {
 		reporter{r}.remark(n, ln, b, m)
 	}
-	if r.rows.Entries[i].DerivedID {
-		r.notes.Add(int(n.Next), plan.SeverityInfo, "derived_id", "this task has no id of its own: its id is "+r.rows.Entries[i].ID)
+	if e.DerivedID {
+		r.derived(int(n.Next), i)
 	}
 	reporter{r}.checkGroup(n, i)
+}
+
+// derived reports that an item has no id in the plan.
+func (r *reader) derived(at int, i int32) {
+	r.notes.Add(at, plan.SeverityInfo, "derived_id", "this task has no id of its own: its id is "+r.rows.Entries[i].ID)
 }
 
 // enter adds the entry of a new item and makes it the owner of the following lines. at is the offset for diagnostics.
@@ -283,6 +297,7 @@ func (r *reader) enter(n *block.Node, e plan.Entry, at int) int32 {
 	}
 	late := r.parentByID(&e, n, parent)
 	i, first := r.rows.Add(e)
+	r.at.added(e.ID)
 	if late {
 		r.told.late = append(r.told.late, i)
 	}
@@ -294,7 +309,9 @@ func (r *reader) enter(n *block.Node, e plan.Entry, at int) int32 {
 	if r.d.Phased {
 		r.in.Phase = append(r.in.Phase, r.at.phase)
 	}
-	r.at.above = append(r.at.above, step{item: i, indent: n.Indent})
+	if r.at.nests {
+		r.at.above = append(r.at.above, step{item: i, indent: n.Indent})
+	}
 	r.owner = i
 	r.lines.Begin(int(n.Indent))
 	return i
@@ -390,8 +407,13 @@ func (r *reader) run(n *block.Node) {
 
 // skips reports whether nothing in a run matters for the items.
 func (r *reader) skips(n *block.Node) bool {
-	const matter = block.Bracketed | block.Labelled | block.Symbolic
-	if r.d.Head != nil || r.drawn.level > 0 || r.lines.Open() || r.lines.Shadowing() || n.Traits&matter != 0 {
+	matter := block.Bracketed | block.Labelled | block.Symbolic
+	if r.d.Head != nil { // a status, a label of criteria, and a line with less indent than a checkbox matter as well
+		if matter |= block.Stating | block.Colon | block.Underscored; r.owner >= 0 && r.lines.Indent > 0 || r.at.sec.level == deeperThanHeadings {
+			return false
+		}
+	}
+	if r.drawn.level > 0 || r.lines.Open() || r.lines.Shadowing() || n.Traits&matter != 0 {
 		return false
 	}
 	return n.Traits&block.Underscored == 0 || r.owner < 0 || !describe.Matters(r.t.Text[n.Start:n.End])

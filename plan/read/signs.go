@@ -39,7 +39,7 @@ func (r signs) wordItem(n *block.Node, ln *block.Line) bool {
 		Mark: n.Next + 1, MarkEnd: n.Next + int32(width) - 1,
 	}, int(n.Next)+1)
 	if r.rows.Entries[i].DerivedID {
-		r.notes.Add(int(n.Next), plan.SeverityInfo, "derived_id", "this task has no id of its own: its id is "+r.rows.Entries[i].ID)
+		r.derived(int(n.Next), i)
 	}
 	r.entitled(ln)
 	return true
@@ -69,7 +69,7 @@ func (r signs) signItem(n *block.Node, ln *block.Line, m *block.Marker) bool {
 		From: n.Start, To: n.End, Line: n.Line, Status: status, DerivedID: true, Withdrawn: r.label.Withdrawn, Worded: true,
 		Mark: n.Next, MarkEnd: n.End - int32(len(title)),
 	}, int(n.Body))
-	r.notes.Add(int(n.Body), plan.SeverityInfo, "derived_id", "this task has no id of its own: its id is "+r.rows.Entries[i].ID)
+	r.derived(int(n.Body), i)
 	if s == nil {
 		r.notes.Add(int(n.Next), plan.SeverityWarning, "unknown_mark", fmt.Sprintf("the sign %q has no meaning here, so the item is open: use ⬜, ⏳ or ✅", sign))
 	}

@@ -78,7 +78,9 @@ func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]b
 func (v *surveyor) heading(n *block.Node, text string) {
 	v.top = -1
 	level := int(n.Level)
-	v.sec.enter(level, text)
+	if !v.task(n, level, text) {
+		v.sec.enter(level, text)
+	}
 	v.home.enterHome(level, text, dialect.IsSubtasks(text) || strings.EqualFold(text, "tasks"))
 	switch {
 	case lex.BeginsWith(text, "Task Dependency Graph"):
@@ -93,14 +95,16 @@ func (v *surveyor) heading(n *block.Node, text string) {
 	if strings.IndexByte(text, '[') >= 0 && dialect.HasCheckpoint(text) {
 		v.add(dialect.HeadCheckpoint, n.Line)
 	}
-	v.task(n, level, text)
 }
 
-// task counts a heading such as "Task 1", and remembers its number.
-func (v *surveyor) task(n *block.Node, level int, text string) {
+// task counts a heading such as "Task 1", and remembers its number. It reports whether the heading is one.
+func (v *surveyor) task(n *block.Node, level int, text string) bool {
 	h, ok := lex.TaskHead(text)
+	v.countable = false
+	if !ok {
+		_, v.countable = lex.NumberHead(text)
+	}
 	group := dialect.Group(text)
-	_, v.countable = lex.NumberHead(text)
 	v.head = readTaskHeading(text, n).id != ""
 	switch {
 	case ok && h.ID != "":
@@ -110,9 +114,11 @@ func (v *surveyor) task(n *block.Node, level int, text string) {
 		} else {
 			v.add(dialect.HeadTask, n.Line)
 		}
+		return true
 	case v.tasked == 0 || level <= v.tasked || group != "":
 		v.group, v.tasked = group, 0
 	}
+	return false
 }
 
 // check counts a checkbox.
@@ -215,7 +221,7 @@ func (v *surveyor) nameless(n *block.Node, text string) {
 		v.add(dialect.BoxTag, n.Line)
 		text = rest
 	}
-	if inside, after, ok := strings.Cut(strings.TrimPrefix(text, lex.Bold), lex.Bold); ok && strings.HasPrefix(text, lex.Bold) {
+	if inside, after, bold := lex.CutBold(text); bold {
 		text = inside + " " + lex.Trim(after)
 	}
 	if id, end := lex.ReadTaskID(text); len(id) >= len("T001") {

@@ -164,7 +164,7 @@ func placeName(p plan.Place) string {
 // checkGroup reports an id that does not begin with the number of the heading above.
 func (r reporter) checkGroup(n *block.Node, i int32) {
 	e := &r.rows.Entries[i]
-	if e.DerivedID {
+	if e.DerivedID || !r.d.Groups && r.d.Head == nil {
 		return
 	}
 	switch top := r.at.heads.top(); {

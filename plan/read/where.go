@@ -2,6 +2,7 @@ package read
 
 import (
 	"strconv"
+	"strings"
 
 	"waybill/plan"
 	"waybill/plan/dialect"
@@ -43,7 +44,7 @@ func (w *where) begin(d *dialect.Dialect, s *dialect.Survey, parts bool) {
 	w.d = d
 	w.unnumbered = d.Unnumbered || ThreeQuarters && !d.Rows && 4*(s.Numbered+s.Coded+s.Count[dialect.BoxTaskID]) < 3*s.Checks()
 	w.grouped = !w.unnumbered && !d.Rows && s.Has(dialect.HeadGroup) && s.Unnumbered > 0 && s.Explicit()
-	w.nests = w.unnumbered || w.grouped
+	w.nests = w.unnumbered || w.grouped || d.Head != nil
 	w.lineage.parts = parts
 	if d.Home != nil {
 		w.sec.kind = sectionOther
@@ -85,23 +86,29 @@ func (w *where) parentID(d *dialect.Dialect, id string, rows *plan.Rows) string 
 	return stem
 }
 
-// found returns the item with a parent id. Adjacent items usually have the same one, so the last result is kept.
+// found returns the item with a parent id, or -1. Adjacent items usually have the same one, so the last result is kept.
+// added is called for each new item, which may be the one that was not found.
 func (w *where) found(stem string, rows *plan.Rows) int32 {
-	if stem != w.stem || w.stemItem < 0 {
+	if stem != w.stem {
 		w.stem, w.stemItem = stem, rows.Find(stem)
 	}
 	return w.stemItem
 }
 
+func (w *where) added(id string) {
+	if id == w.stem && w.stemItem < 0 {
+		w.stem = ""
+	}
+}
+
 // derive returns an id for a checkbox without one. A derived id consists of the item or the headings above, and the
 // position among the checkboxes without id there. It has no line number, so an edit elsewhere does not change it.
 func (w *where) derive(rows *plan.Rows, parent int32) string {
-	prefix := w.lineage.prefix()
-	switch {
-	case parent >= 0:
+	prefix := "item/"
+	if parent >= 0 {
 		prefix = rows.Entries[parent].ID + "/"
-	case prefix == "":
-		prefix = "item/"
+	} else if above := w.lineage.prefix(); above != "" {
+		prefix = above
 	}
 	return lex.Shortened(prefix + strconv.Itoa(w.lineage.count(prefix)))
 }
@@ -111,7 +118,7 @@ func (w *where) lead(name string, i int32) string {
 	l := &w.lineage
 	w.enter(int(l.level), name)
 	l.leaders = append(l.leaders, leader{i, l.level})
-	return lex.Shortened(l.path[len(l.path)-1].name)
+	return lex.Shortened(strings.TrimSuffix(l.prefix(), "/"))
 }
 
 // leader returns the item that owns item i because of the headings above it, or -1.
@@ -132,7 +139,8 @@ func (w *where) enter(level int, text string) {
 
 // lineage is the path of headings above a line, for derived ids.
 type lineage struct {
-	path  []pathStep // without the title of the file
+	path  []pathStep // without the title of the file; each name ends with a slash
+	heads []pathStep // the headings since the last id, which are not in path yet
 	parts bool       // several headings have level 1, so none of them is the title
 	// counts holds how many checkboxes were named with each prefix, and how often a heading occurred.
 	counts map[string]int
@@ -159,28 +167,36 @@ func (l *lineage) count(name string) int {
 }
 
 func (l *lineage) enter(level int, text string) {
-	for len(l.path) > 0 && l.path[len(l.path)-1].level >= level {
-		l.path = l.path[:len(l.path)-1]
-	}
 	for len(l.leaders) > 0 && int(l.leaders[len(l.leaders)-1].level) >= level {
 		l.leaders = l.leaders[:len(l.leaders)-1]
 	}
-	if level == 1 && !l.parts {
-		return
-	}
-	name := l.prefix() + lex.Slug(text)
-	if again := l.count("#" + name); again > 1 {
-		name += "~" + strconv.Itoa(again)
-	}
-	l.path = append(l.path, pathStep{level, name})
+	l.heads = append(l.heads, pathStep{level, text})
 }
 
-// prefix returns the beginning of the ids in the current section.
+// prefix returns the beginning of the ids in the current section. It enters the headings that were read since the last
+// id, because most plans need none of them.
 func (l *lineage) prefix() string {
+	for _, h := range l.heads {
+		for len(l.path) > 0 && l.path[len(l.path)-1].level >= h.level {
+			l.path = l.path[:len(l.path)-1]
+		}
+		if h.level == 1 && !l.parts {
+			continue
+		}
+		name := lex.Slug(h.name)
+		if last := len(l.path) - 1; last >= 0 {
+			name = l.path[last].name + name
+		}
+		if again := l.count("#" + name); again > 1 {
+			name += "~" + strconv.Itoa(again)
+		}
+		l.path = append(l.path, pathStep{h.level, name + "/"})
+	}
+	l.heads = l.heads[:0]
 	if len(l.path) == 0 {
 		return ""
 	}
-	return l.path[len(l.path)-1].name + "/"
+	return l.path[len(l.path)-1].name
 }
 
 // taskAbove is a heading that is an item and contains the current line.

@@ -235,6 +235,9 @@ func (r *Row) ID() string {
 		return ""
 	}
 	for _, c := range id {
+		if c < utf8.RuneSelf && lex.InWord(byte(c)) {
+			continue
+		}
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && (c >= utf8.RuneSelf || strings.IndexByte("._-/#", byte(c)) < 0) {
 			return ""
 		}
@@ -250,7 +253,7 @@ func (r *Row) State() lex.State {
 	c := r.Cells[r.Table.Status]
 	// Emphasis such as bold stays when a status is written.
 	inside := strings.Trim(r.Text[c.From:c.To], "*`_ ")
-	if inside != "" {
+	if inside != "" && len(inside) < c.To-c.From {
 		c.From += strings.Index(r.Text[c.From:c.To], inside)
 		c.To = c.From + len(inside)
 	}
