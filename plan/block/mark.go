@@ -61,6 +61,9 @@ func (m *Marker) Spaced(s string) bool {
 // Listed reports whether the marker is a valid one of a list item.
 func (m *Marker) Listed(s string) bool { return (m.Kind == Bullet || m.Kind == Ordered) && m.Spaced(s) }
 
+// HeadingText returns the text after the marks of a heading.
+func HeadingText(s string) string { return lex.Trim(strings.TrimRight(s, "#")) }
+
 // Box is a checkbox in a line.
 type Box struct {
 	Open, Close int  // indices of the brackets

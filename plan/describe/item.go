@@ -102,7 +102,7 @@ func Sections(it *plan.Item, text string) {
 			m := block.MarkerAt(ln.Text, ln.Body)
 			if m.Kind == block.Hashes && m.Spaced(ln.Text) {
 				n.notes.end()
-				heading = HeadingText(ln, &m)
+				heading = block.HeadingText(ln.Text[m.Next:])
 				told = heading == "" || lex.EqualWord(heading, "description") || strings.HasSuffix(heading, it.Title) || criteria.IsHeading(heading)
 				continue
 			}
@@ -118,11 +118,6 @@ func Sections(it *plan.Item, text string) {
 		n.proseLine(ln)
 	}
 	it.Details = append(it.Details, n.notes.take()...)
-}
-
-// HeadingText returns the text of a heading.
-func HeadingText(ln *block.Line, m *block.Marker) string {
-	return lex.Trim(strings.TrimRight(ln.Text[m.Next:], "#"))
 }
 
 // criterionName says what a checkbox below a heading is.

@@ -66,7 +66,7 @@ func Read(text string) *Legend {
 		m := block.MarkerAt(ln.Text, ln.Body)
 		if m.Kind == block.Hashes && m.Spaced(ln.Text) {
 			if at := m.After - ln.Body; level == 0 || at <= level {
-				if level = 0; namesLegend(headingText(ln, &m)) {
+				if level = 0; namesLegend(block.HeadingText(ln.Text[m.Next:])) {
 					level = at
 				}
 			}
@@ -260,11 +260,6 @@ func MeaningOf(text string) plan.Status {
 		return 0
 	}
 	return status
-}
-
-// headingText returns the text of a heading.
-func headingText(ln *block.Line, m *block.Marker) string {
-	return lex.Trim(strings.TrimRight(ln.Text[m.Next:], "#"))
 }
 
 // Of returns the meaning of a mark.

@@ -64,11 +64,11 @@ func (f *describer) first(e *plan.Entry, lines *describe.Lines, ln *block.Line, 
 	case m.Kind != block.Hashes || !m.Spaced(ln.Text):
 		return false
 	case f.d.Head != nil:
-		h, _ := f.d.Head(describe.HeadingText(ln, m))
+		h, _ := f.d.Head(block.HeadingText(ln.Text[m.Next:]))
 		f.own(lines, ln, -1)
 		lines.Title(ln, h.Title)
 	default: // the checkbox with the id of this heading comes later
-		f.head = readTaskHeading(describe.HeadingText(ln, m), &block.Node{}).title
+		f.head = readTaskHeading(block.HeadingText(ln.Text[m.Next:]), &block.Node{}).title
 		lines.Begin(-1)
 		lines.AdoptAt(int(e.Mark))
 	}

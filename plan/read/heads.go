@@ -31,7 +31,7 @@ func (r headings) heading(n *block.Node) {
 		return
 	}
 	r.close(int(n.Start))
-	level, text := int(n.Level), describe.HeadingText(&ln, &m)
+	level, text := int(n.Level), block.HeadingText(ln.Text[m.Next:])
 	r.drawn.heading(r.d, level, text)
 	r.at.headings++
 	if r.d.Head != nil {
@@ -172,7 +172,7 @@ func (r headings) atHead(i int32, level int, h lex.Head) {
 
 // boxedHeading reads a heading with a checkbox: "### [ ] Task 1: Compost log".
 func (r headings) boxedHeading(n *block.Node, ln *block.Line, b *block.Box, m *block.Marker) {
-	level, text := m.After-ln.Body, lex.Trim(strings.TrimRight(b.Rest(ln.Text), "#"))
+	level, text := m.After-ln.Body, block.HeadingText(b.Rest(ln.Text))
 	r.close(int(n.Start))
 	r.at.headings++
 	h, ok := r.d.Head(text)
@@ -207,7 +207,7 @@ func (r headings) track(n *block.Node, ln *block.Line) {
 
 // hiddenHeading reads a task in a code fence or comment. It is an item only if the plan depends on it.
 func (r headings) hiddenHeading(n *block.Node, ln *block.Line, m *block.Marker) {
-	text := describe.HeadingText(ln, m)
+	text := block.HeadingText(ln.Text[m.Next:])
 	var h lex.Head
 	ok := false
 	if r.d.Head != nil {
@@ -223,11 +223,11 @@ func (r headings) hiddenHeading(n *block.Node, ln *block.Line, m *block.Marker) 
 		r.close(int(n.Start))
 		r.at.headings++
 		r.headHeading(n, ln, int(n.Level), text)
-		r.notes.Add(int(n.Body), plan.SeverityWarning, headingCode(n.Place),
+		r.notes.Add(int(n.Body), plan.SeverityWarning, hiddenCode("heading", n.Place),
 			fmt.Sprintf("this heading is in %s and counts only because the plan refers to %s", placeName(n.Place), h.ID))
 		return
 	}
-	r.notes.Add(int(n.Body), plan.SeverityInfo, headingCode(n.Place), fmt.Sprintf("a heading in %s is not a task: %q", placeName(n.Place), lex.Clip(text)))
+	r.notes.Add(int(n.Body), plan.SeverityInfo, hiddenCode("heading", n.Place), fmt.Sprintf("a heading in %s is not a task: %q", placeName(n.Place), lex.Clip(text)))
 	r.hide.add(h.ID)
 }
 
@@ -238,11 +238,19 @@ func (h *hiding) add(id string) {
 	h.hidden[id] = true
 }
 
-func headingCode(p plan.Place) string {
+// hiddenCode is the code of a diagnostic about something in a code fence or comment.
+func hiddenCode(what string, p plan.Place) string {
 	if p == plan.InComment {
-		return "heading_in_comment"
+		return what + "_in_comment"
 	}
-	return "heading_in_fence"
+	return what + "_in_fence"
+}
+
+func placeName(p plan.Place) string {
+	if p == plan.InComment {
+		return "a comment"
+	}
+	return "a code fence"
 }
 
 // headLine reads a line of text in a plan of headings, and reports whether it does not belong to an item.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"waybill/plan"
@@ -345,13 +346,7 @@ func idForm(id, text string) string {
 
 // blank reports whether a text has only white space.
 func blank(text string) bool {
-	s := block.NewScanner(text, nil)
-	for s.Scan() {
-		if lex.SkipBlanks(s.Text, 0) < len(s.Text) {
-			return false
-		}
-	}
-	return true
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) == ""
 }
 
 // noItems returns the error for a text without a task. Its cause is that of the first open checkbox, else of the first

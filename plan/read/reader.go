@@ -383,7 +383,7 @@ func (r *reader) run(n *block.Node) {
 				if ln := &s.Line; ln.Blank() {
 					r.lines.Blank(ln)
 				} else if n.Place == plan.InFence {
-					ln.Edge = int32(s.Pos()) >= n.End && r.lastOfFence(n)
+					ln.Edge = int32(s.Pos()) >= n.End && n.End >= r.mask(n) // the fence ends within the run
 					r.lines.Fenced(ln)
 				}
 			}
@@ -450,11 +450,6 @@ func (r *reader) fence(n *block.Node) {
 		ln.Edge = true
 		r.lines.Fenced(&ln)
 	}
-}
-
-// lastOfFence reports whether a run ends with the closing line of its fence.
-func (r *reader) lastOfFence(n *block.Node) bool {
-	return n.End >= int32(r.mask(n)) // the fence ends within the run
 }
 
 // mask returns the end of the fence or comment that contains a block.

@@ -2,7 +2,6 @@ package read
 
 import (
 	"fmt"
-	"strings"
 
 	"waybill/plan"
 	"waybill/plan/block"
@@ -157,7 +156,7 @@ func lastTask(t *block.Tree) (line int32) {
 		switch {
 		case n.Place != plan.InText:
 		case n.Kind == block.Heading:
-			text := lex.Trim(strings.TrimRight(t.Text[n.Next:n.End], "#"))
+			text := block.HeadingText(t.Text[n.Next:n.End])
 			sec.enter(int(n.Level), text)
 			if line > 0 {
 				sec.enterChecklist(t, i, int(n.Level), text)

@@ -55,7 +55,7 @@ func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]b
 			v.check(n)
 		case block.Heading:
 			if !n.Nested {
-				v.heading(n, lex.Trim(strings.TrimRight(t.Text[n.Next:n.End], "#")))
+				v.heading(n, block.HeadingText(t.Text[n.Next:n.End]))
 			}
 		case block.Run:
 			v.run(n)

@@ -142,23 +142,9 @@ func (r reporter) remark(n *block.Node, ln *block.Line, b *block.Box, m *block.M
 		r.notes.Add(int(n.Next), plan.SeverityInfo, "dialect_drift", "this task is a heading: a list item is usual")
 	}
 	if n.Place != plan.InText {
-		r.notes.Add(int(n.Next), plan.SeverityWarning, checkCode(n.Place),
+		r.notes.Add(int(n.Next), plan.SeverityWarning, hiddenCode("checkbox", n.Place),
 			fmt.Sprintf("this checkbox is in %s and counts only because the plan refers to %s", placeName(n.Place), e.ID))
 	}
-}
-
-func checkCode(p plan.Place) string {
-	if p == plan.InComment {
-		return "checkbox_in_comment"
-	}
-	return "checkbox_in_fence"
-}
-
-func placeName(p plan.Place) string {
-	if p == plan.InComment {
-		return "a comment"
-	}
-	return "a code fence"
 }
 
 // checkGroup reports an id that does not begin with the number of the heading above.
@@ -187,7 +173,7 @@ func (r reporter) refuse(n *block.Node, ln *block.Line, b *block.Box, severity p
 
 // hiddenBox reads a checkbox in a fence or comment. It is not a task, but may be part of a prompt.
 func (r reporter) hiddenBox(n *block.Node, ln *block.Line, b *block.Box) {
-	r.refuse(n, ln, b, plan.SeverityInfo, checkCode(n.Place), fmt.Sprintf("a checkbox in %s is not a task: %q", placeName(n.Place), lex.Clip(r.label.Title)))
+	r.refuse(n, ln, b, plan.SeverityInfo, hiddenCode("checkbox", n.Place), fmt.Sprintf("a checkbox in %s is not a task: %q", placeName(n.Place), lex.Clip(r.label.Title)))
 	if r.label.ID != "" {
 		r.hide.add(r.label.ID)
 	}

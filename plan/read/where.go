@@ -37,12 +37,9 @@ type taskHeading struct {
 	line, start int
 }
 
-// ThreeQuarters is for the comparison.
-var ThreeQuarters = true
-
 func (w *where) begin(d *dialect.Dialect, s *dialect.Survey, parts bool) {
 	w.d = d
-	w.unnumbered = d.Unnumbered || ThreeQuarters && !d.Rows && 4*(s.Numbered+s.Coded+s.Count[dialect.BoxTaskID]) < 3*s.Checks()
+	w.unnumbered = d.Unnumbered || !d.Rows && 4*(s.Numbered+s.Coded+s.Count[dialect.BoxTaskID]) < 3*s.Checks()
 	w.grouped = !w.unnumbered && !d.Rows && s.Has(dialect.HeadGroup) && s.Unnumbered > 0 && s.Explicit()
 	w.nests = w.unnumbered || w.grouped || d.Head != nil
 	w.lineage.parts = parts
