@@ -82,6 +82,7 @@ var floors = map[string]struct {
 	"engine/resultfile": {floor: 2},
 	"engine/lease":      {floor: 2},
 	"engine/commit":     {floor: 2},
+	"engine/inbox":      {floor: 2},
 
 	"test/fakemodel":          {floor: 0},
 	"test/golden":             {floor: 0},
@@ -131,6 +132,7 @@ var floors = map[string]struct {
 	"cli/check":  {floor: 6},
 	"cli/doctor": {floor: 6},
 	"cli/hook":   {floor: 6},
+	"cli/inbox":  {floor: 6},
 	"cli/plan":   {floor: 6},
 	"cli/prompt": {floor: 6},
 	"cli/serve":  {floor: 6},
@@ -159,11 +161,11 @@ var rooms = map[string][]string{
 	"github.com/go-json-experiment/json": {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/inert", "mcp/message", "mcp/supervise", "mcp/tool", "plan/lex", "wire/conn"},
 	"github.com/tailscale/hujson":        {"hostconfig/notation"},
 	"github.com/pelletier/go-toml/v2":    {"check/config", "hostconfig/notation"},
-	"github.com/spf13/cobra":             {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":             {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"github.com/anishathalye/porcupine":  {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":    {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
-	"golang.org/x/term":                  {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
+	"golang.org/x/term":                  {"cli", "cli/check", "cli/inbox", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
 	"golang.org/x/tools":                 {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                  {"prompt/sanitize"},
 	"golang.org/x/sys":                   {"internal/procgroup", "hostconfig/replace", "wire", "wire/conn", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},

@@ -19,6 +19,7 @@ import (
 	"waybill/cli/check"
 	"waybill/cli/doctor"
 	"waybill/cli/hook"
+	"waybill/cli/inbox"
 	"waybill/cli/output"
 	"waybill/cli/plan"
 	"waybill/cli/program"
@@ -104,7 +105,7 @@ setup, work, check and audit list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

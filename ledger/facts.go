@@ -5,6 +5,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"waybill/plan"
@@ -220,4 +221,17 @@ func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 	}
 	p.Totals, p.Fingerprint, p.CurrentItem = plan.Totals(totals), plan.Fingerprint(fingerprint), it
 	return p, nil
+}
+
+// CurrentTitle returns the title of the item that the facts of a run are about, or "" if they do not tell.
+func CurrentTitle(facts []Fact) string {
+	for _, fact := range facts {
+		var item struct {
+			Title string `json:"title"`
+		}
+		if fact.Key == factCurrent && json.Unmarshal([]byte(fact.Value), &item) == nil {
+			return item.Title
+		}
+	}
+	return ""
 }

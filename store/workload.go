@@ -42,7 +42,11 @@ func Workload(tx Tx) (w core.Workload, err error) {
 	if failed+unheard+instructions[instruction.StateArmed]+instructions[instruction.StateQueued]+instructions[instruction.StateSent] == 0 {
 		return w, nil // a standing instruction is in another state when it has failed
 	}
-	whole, err := failures(tx, &w)
+	whole, err := eachFailure(tx, failureVisitor{
+		task:        func(t task.Task) error { w.FailedTasks.Add(t.ID); return nil },
+		instruction: func(in instruction.Instruction) error { w.FailedInstructions.Add(in.ID); return nil },
+		report:      func(Notice) {},
+	})
 	if err == nil && !whole {
 		w.FailedTasks.Count, w.FailedInstructions.Count = failed, unheard
 	}
@@ -75,8 +79,16 @@ func liveRuns(tx Tx, w *core.Workload) error {
 	return err
 }
 
-// failures finds the failed tasks and instructions by their open notices. whole is false if not all notices were read.
-func failures(tx Tx, w *core.Workload) (whole bool, err error) {
+// A failureVisitor takes what open notices are about, if that still needs attention.
+type failureVisitor struct {
+	task        func(t task.Task) error
+	instruction func(in instruction.Instruction) error
+	report      func(n Notice) // an event that a host reported to a person
+}
+
+// eachFailure visits each failed task and instruction with an open notice once, and the reports. whole is false if not all
+// notices were read.
+func eachFailure(tx Tx, v failureVisitor) (whole bool, err error) {
 	seen := map[string]bool{} // a task that failed twice has two notices
 	var after int64
 	for read := 0; ; {
@@ -92,25 +104,29 @@ func failures(tx Tx, w *core.Workload) (whole bool, err error) {
 		}
 		for _, n := range page {
 			after = n.Position
-			if seen[n.Subject] || n.Kind != core.NoticeTaskFinished && n.Kind != core.NoticeInstructionFailed {
+			switch {
+			case n.Kind == core.NoticeHostReported:
+				v.report(n)
+				continue
+			case seen[n.Subject], n.Kind != core.NoticeTaskFinished && n.Kind != core.NoticeInstructionFailed:
 				continue
 			}
 			seen[n.Subject] = true
-			if err := failure(tx, n, w); err != nil && !isCorrupt(err) {
+			if err := visitFailure(tx, n, v); err != nil && !isCorrupt(err) {
 				return false, err
 			}
 		}
 	}
 }
 
-// failure adds what a notice is about, if that still needs attention.
-func failure(tx Tx, n Notice, w *core.Workload) error {
+// visitFailure visits what a notice is about, if that still needs attention.
+func visitFailure(tx Tx, n Notice, v failureVisitor) error {
 	if n.Kind == core.NoticeInstructionFailed {
 		in, ok, err := tx.Instruction(n.Subject)
-		if err == nil && ok && in.Unsettled() {
-			w.FailedInstructions.Add(in.ID)
+		if err != nil || !ok || !in.Unsettled() {
+			return err
 		}
-		return err
+		return v.instruction(in)
 	}
 	t, ok, err := tx.Task(n.Subject)
 	if err != nil || !ok {
@@ -129,10 +145,10 @@ func failure(tx Tx, n Notice, w *core.Workload) error {
 			newest = l.ID
 		}
 	}
-	if t.Unsettled(r.State == run.Running, newest) {
-		w.FailedTasks.Add(t.ID)
+	if !t.Unsettled(r.State == run.Running, newest) {
+		return nil
 	}
-	return nil
+	return v.task(t)
 }
 
 func isCorrupt(err error) bool {

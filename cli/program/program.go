@@ -35,10 +35,23 @@ type App struct {
 	Dialects     settings.Dialects // of --dialect, the environment or the configuration
 	Settings     settings.Settings // only in a command that uses them
 
+	unlogged bool // nothing is logged
+
 	Brief bool // the command makes one change to the store, and the process ends
 	Code  int  // the exit code
 
 	Page []web.File // files of the page; without them there is no ui command
+}
+
+// At returns the program for the usual store of another workspace, or for the store that was named. Nothing is logged,
+// because a screen would show it.
+func (a *App) At(root string) *App {
+	at := *a
+	at.unlogged = true
+	if a.Store == "" {
+		at.Workspace = root
+	}
+	return &at
 }
 
 // AddFlags adds the flags that all commands have.
@@ -107,6 +120,9 @@ func (a *App) Sources() workspace.Sources {
 // Logger returns the log of the process, which writes to w. WAYBILL_LOG sets the level; by default the log has only
 // warnings and errors.
 func (a *App) Logger(w io.Writer) *slog.Logger {
+	if a.unlogged {
+		return slog.New(slog.DiscardHandler)
+	}
 	level := slog.LevelWarn
 	if text := a.Env("WAYBILL_LOG"); text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {

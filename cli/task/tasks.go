@@ -25,7 +25,7 @@ type commands struct{ *program.App }
 // Commands returns the commands.
 func Commands(a *program.App) []*cobra.Command {
 	c, s := commands{a}, storeCommands{a}
-	return []*cobra.Command{c.lsCommand(), c.showCommand(), c.replyCommand(), c.retryCommand(), c.cancelCommand(), c.unblockCommand(), s.statusCommand(), s.tailCommand(), s.callCommand(), c.explainCommand()}
+	return []*cobra.Command{c.lsCommand(), c.showCommand(), c.replyCommand(), c.retryCommand(), c.cancelCommand(), c.unblockCommand(), c.dismissCommand(), s.statusCommand(), s.tailCommand(), s.callCommand(), c.explainCommand()}
 }
 
 func (a commands) lsCommand() *cobra.Command {

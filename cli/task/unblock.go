@@ -98,3 +98,51 @@ func blockedRuns(ctx context.Context, l *program.Local) (runs []schema.Run, err 
 		}
 	}
 }
+
+func (a commands) dismissCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "dismiss ID", Short: "Take note of a failure, so that nothing waits for a person because of it", Args: cobra.ExactArgs(1),
+		Long: `Consume the open notices about a task, a run or an instruction, or one notice. Its state stays; hosts no longer get these
+notices.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.With(func(l *program.Local) error {
+				id, err := l.FullID(cmd.Context(), args[0], program.AnyID...)
+				if err != nil {
+					return err
+				}
+				ids, err := noticesAbout(cmd.Context(), l, id)
+				if err != nil {
+					return err
+				}
+				if len(ids) == 0 {
+					return schema.NewError(schema.SubjectGone, "there is no open notice about "+id)
+				}
+				var r schema.ConsumeNoticesResult
+				if err := l.Call(cmd.Context(), "consume_notices", schema.ConsumeNoticesParams{NoticeIDs: ids}, &r); err != nil {
+					return err
+				}
+				return a.Done(r, "%s dismissed", output.Count(len(r.Consumed), "notice"))
+			})
+		},
+	}
+}
+
+// noticesAbout returns the open notices with a subject, or the one with that id.
+func noticesAbout(ctx context.Context, l *program.Local, id string) (ids []string, err error) {
+	p := schema.ListNoticesParams{Peek: true}
+	for {
+		var page schema.NoticeList
+		if err := l.Call(ctx, "list_notices", p, &page); err != nil {
+			return nil, err
+		}
+		for _, n := range page.Items {
+			if n.SubjectID == id || n.NoticeID == id {
+				ids = append(ids, n.NoticeID)
+			}
+		}
+		if p.Cursor = page.NextCursor; p.Cursor == "" {
+			return ids, nil
+		}
+	}
+}

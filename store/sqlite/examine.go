@@ -12,6 +12,7 @@ import (
 	"waybill/doctor"
 	"waybill/internal/ownfile"
 	"waybill/store"
+	"waybill/store/sqlstore"
 )
 
 // A Level says how a check ended.
@@ -202,6 +203,31 @@ func (e *examination) reader(fn func(c *conn) error) error {
 		}
 	}
 	return err
+}
+
+// Read runs fn, which must only read, on one moment of the store at o.Path. It takes no lock and creates and repairs
+// nothing, so a process can look at many stores.
+func Read(ctx context.Context, o Options, fn func(tx store.Tx) error) error {
+	e := examination{ctx: ctx, path: o.Path, allowRemote: o.AllowRemote}
+	if !e.folder() || !e.sides() || !e.file() {
+		last := e.findings[len(e.findings)-1]
+		return fault(store.Unsafe, nil, "%s: %s", last.Text, last.Fix)
+	}
+	err := e.reader(func(c *conn) error {
+		if found, err := readLabels(c); err != nil || !e.labelled(found) {
+			return firstError(err, fault(store.NewerSchema, nil, "%s", e.findings[len(e.findings)-1].Text))
+		}
+		t, err := begin(ctx, c, sqlstore.Options{}, false)
+		if err != nil {
+			return err
+		}
+		defer t.End(sqlstore.ErrOver)
+		return fn(t)
+	})
+	if err != nil {
+		return classify(e.path, err)
+	}
+	return nil
 }
 
 // readPatience is how long a connection for one purpose waits for programs that do not take turns with us.

@@ -1,0 +1,176 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"waybill/cli/backend"
+	"waybill/core"
+	"waybill/engine/inbox"
+	"waybill/engine/workspace"
+	"waybill/internal/atomicfile"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/postgres"
+	"waybill/store/sqlite"
+)
+
+// lookEvery is how often the files of the stores are looked at.
+const lookEvery = time.Second
+
+// A loader reads the inbox, and reads a store again only after its files have changed.
+type loader struct {
+	commands
+	base  string              // of the state folders
+	here  *workspace.Known    // the only workspace, or nil
+	since func(string) int64  // when a person looked at a workspace last, in microseconds
+	seen  map[string]snapshot // by the id of the workspace
+	inbox inbox.Inbox
+}
+
+// A snapshot is what was read from one store, and the state of its files then.
+type snapshot struct {
+	mark  string
+	found inbox.Inbox
+}
+
+func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
+	sources := a.Sources()
+	l := &loader{commands: a, base: sources.StateBase, seen: map[string]snapshot{}}
+	if f.here || a.Store != "" {
+		ws, err := workspace.Resolve(sources)
+		if err != nil {
+			return nil, schema.NewError(schema.NoWorkspace, err.Error())
+		}
+		l.here = &workspace.Known{ID: ws.ID, Root: ws.Root, StateDir: ws.StateDir}
+	} else if l.base == "" {
+		return nil, schema.NewError(schema.NoWorkspace, "there is no state folder: set HOME or XDG_STATE_HOME")
+	}
+	first := time.Now().Add(-firstLook)
+	if sinceGiven {
+		first = time.Now().Add(-f.since)
+		l.since = func(string) int64 { return first.UnixMicro() }
+		return l, nil
+	}
+	looks := readLooks(l.base)
+	l.since = func(id string) int64 {
+		if at, ok := looks[id]; ok {
+			return at.UnixMicro()
+		}
+		return first.UnixMicro()
+	}
+	return l, nil
+}
+
+// load reads what has changed, and reports whether anything has.
+func (l *loader) load(ctx context.Context) (changed bool, err error) {
+	known := []workspace.Known{}
+	if l.here != nil {
+		known = append(known, *l.here)
+	} else if known, err = workspace.Every(l.base); err != nil {
+		return false, err
+	}
+	all := make([]inbox.Inbox, len(known))
+	var stale []inbox.Source
+	var at []int
+	fresh := make(map[string]snapshot, len(known))
+	for i, k := range known {
+		path, err := backend.StorePath(l.Store, workspace.Workspace{ID: k.ID, Root: k.Root, StateDir: k.StateDir})
+		if err != nil {
+			return false, err
+		}
+		mark := fmt.Sprint(time.Now()) // a database has no files to compare
+		if !postgres.Names(l.Store) {
+			if mark = markOf(path); mark == "" {
+				continue // nothing was ever written
+			}
+		}
+		if was, ok := l.seen[k.ID]; ok && was.mark == mark {
+			all[i], fresh[k.ID] = was.found, was
+			continue
+		}
+		stale, at = append(stale, l.source(k, path)), append(at, i)
+		fresh[k.ID] = snapshot{mark: mark}
+	}
+	for i, found := range inbox.Read(ctx, stale) {
+		all[at[i]] = found
+		fresh[stale[i].ID] = snapshot{fresh[stale[i].ID].mark, found}
+	}
+	changed = len(stale) > 0 || len(fresh) != len(l.seen)
+	l.seen, l.inbox = fresh, inbox.Merge(all)
+	return changed, nil
+}
+
+// source returns how to read one workspace.
+func (l *loader) source(k workspace.Known, path string) inbox.Source {
+	s := inbox.Source{
+		Place: inbox.Place{ID: k.ID, Root: k.Root}, Since: core.Instant(l.since(k.ID)), Gone: k.Gone,
+		View: func(ctx context.Context, fn func(store.Tx) error) error {
+			return sqlite.Read(ctx, l.SQLiteOptions(path), fn)
+		},
+	}
+	if postgres.Names(l.Store) {
+		s.View = func(ctx context.Context, fn func(store.Tx) error) error {
+			st, err := postgres.Open(ctx, postgres.Options{URL: l.Store, Workspace: l.WorkspaceName(workspace.Workspace{ID: k.ID}), Version: l.Version})
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return st.View(ctx, fn)
+		}
+	}
+	return s
+}
+
+// markOf returns a text that differs after each commit to the store at path, or "" without a store.
+func markOf(path string) (mark string) {
+	for _, suffix := range []string{"", "-wal", ".lock"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil && suffix == "" {
+			return ""
+		}
+		if err == nil {
+			mark += fmt.Sprintf("%d %d;", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return mark
+}
+
+// looksFile has the times of the last looks, by the id of the workspace.
+const looksFile = "inbox.json"
+
+func readLooks(base string) map[string]time.Time {
+	var kept struct {
+		Looked map[string]time.Time `json:"looked"`
+	}
+	text, err := os.ReadFile(filepath.Join(base, looksFile))
+	if err != nil || json.Unmarshal(text, &kept) != nil {
+		return nil // then this is the first look
+	}
+	return kept.Looked
+}
+
+// looked notes that a person has seen the list now.
+func (l *loader) looked(now time.Time) error {
+	if l.base == "" {
+		return nil
+	}
+	looks := map[string]time.Time{}
+	for id, at := range readLooks(l.base) {
+		if _, err := os.Stat(filepath.Join(l.base, id)); err == nil {
+			looks[id] = at
+		}
+	}
+	for id := range l.seen {
+		looks[id] = now.UTC()
+	}
+	text, err := json.Marshal(map[string]any{"looked": looks})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(filepath.Join(l.base, looksFile), append(text, '\n'))
+}
