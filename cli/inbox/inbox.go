@@ -41,7 +41,8 @@ func Command(a *program.App) *cobra.Command {
 failed tasks and instructions, and reports of hosts. Then follows what has ended since your last look: items that checks
 prove, and items that are only said to be done.
 
-Each entry has a line, its reason, and the command that moves it on. Only a look on a terminal counts as your last one.
+On a terminal the list fills the screen; ? shows the keys that answer, retry, unblock, cancel and dismiss. In a pipe each
+entry has a line, its reason, and the command that moves it on. Only a look on a terminal counts as your last one.
 
 With --store or WAYBILL_STORE, and with --here, the list is about one workspace.
 
@@ -59,7 +60,7 @@ Exit codes: 0 if nothing waits; 10 if something does; 1 if the workspaces could 
 		},
 	}
 	cmd.Flags().BoolVar(&f.here, "here", false, "only the present workspace")
-	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "stay, and print what comes in")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "without a terminal: stay, and print what comes in")
 	cmd.Flags().DurationVar(&f.since, "since", 0, "list what has ended in this time, such as 12h (default: since your last look)")
 	return cmd
 }
@@ -72,13 +73,13 @@ func (a commands) inbox(ctx context.Context, f flags, sinceGiven bool) error {
 	if _, err := l.load(ctx); err != nil {
 		return err
 	}
-	if f.watch {
+	switch {
+	case a.atTerminal():
+		err = a.screen(ctx, l)
+	case f.watch:
 		err = a.watch(ctx, l)
-	} else {
+	default:
 		err = a.print(l.inbox)
-	}
-	if err == nil && a.atTerminal() {
-		err = l.looked(time.Now())
 	}
 	if a.Code = output.ExitOK; l.inbox.Waiting() > 0 {
 		a.Code = exitWaiting
