@@ -79,6 +79,7 @@ var floors = map[string]struct {
 	"store/law":         {floor: 1, beside: []string{"store"}},
 	"plan/file":         {floor: 1},
 	"engine/workspace":  {floor: 1},
+	"engine/taskview":   {floor: 2},
 	"engine/resultfile": {floor: 2},
 	"engine/lease":      {floor: 2},
 	"engine/commit":     {floor: 2},
@@ -92,10 +93,11 @@ var floors = map[string]struct {
 	"test/conformance":        {floor: 0},
 	"test/conformance/player": {floor: 1},
 
-	"engine":              {floor: 2, beside: []string{"engine/commit", "engine/lease", "engine/resultfile"}},
-	"api":                 {floor: 3, beside: []string{"api/anchor", "api/entity"}},
+	"engine":              {floor: 2, beside: []string{"engine/commit", "engine/lease", "engine/resultfile", "engine/taskview"}},
+	"api":                 {floor: 3, beside: []string{"api/anchor", "api/entity", "api/question"}},
 	"api/anchor":          {floor: 3, beside: []string{"api/entity"}},
 	"api/entity":          {floor: 3},
+	"api/question":        {floor: 3, beside: []string{"api/entity"}},
 	"hostconfig":          {floor: 3, beside: []string{"hostconfig/notation", "hostconfig/replace"}},
 	"packages":            {floor: 4},
 	"hostconfig/notation": {floor: 3},
@@ -331,7 +333,7 @@ var sizeLimits = size{files: 20, lines: 3000, circle: 8, methods: 25, fields: 15
 // oversized are the folders beyond the limits, with what they have today. The figures only shrink: a folder that gets
 // smaller gets its smaller figures here, and one within the limits leaves the table.
 var oversized = map[string]size{
-	"api":            {files: 34, lines: 5300, circle: 22, methods: 67},
+	"api":            {files: 34, lines: 5300, circle: 21, methods: 67},
 	"core/run":       {methods: 45, fields: 16},
 	"core/task":      {circle: 9, methods: 46},
 	"core/verdict":   {files: 21, lines: 3500, circle: 16, methods: 26},

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
+	"waybill/api/question"
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine"
@@ -139,6 +141,12 @@ func newReport(p *schema.FinishAttemptParams) (task.Finish, error) {
 	if report.NextModel, err = nextModel(p); err != nil {
 		return report, err
 	}
+	if report.Offer, err = newOffer(p.Offering); err != nil {
+		return report, err
+	}
+	if report.Offer != (task.Offer{}) && report.Status != task.AttemptAwaiting {
+		return report, problem("/options", "/options needs status awaiting_response, not "+p.Status, "nothing", p.Options[0].Label)
+	}
 	if report.Status == task.AttemptAwaiting && strings.TrimSpace(p.Question+p.Output) == "" {
 		return report, badParam("/question", "the question for the person when status is awaiting_response", p.Question)
 	}
@@ -147,6 +155,15 @@ func newReport(p *schema.FinishAttemptParams) (task.Finish, error) {
 		within("/question", len(p.Question), schema.MaxReplyBytes),
 		within("/error", len(report.Failure.Message)+len(report.Failure.Name), schema.MaxReplyBytes),
 	)
+}
+
+// newOffer returns what a question offers.
+func newOffer(o schema.Offering) (task.Offer, error) {
+	offer, err := question.Offer(o)
+	if fault, ok := errors.AsType[*task.OfferError](err); ok {
+		return offer, problem(fault.Pointer, fault.Error(), fault.Message, fmt.Sprintf("%#v", fault.Found))
+	}
+	return offer, err
 }
 
 // nextModel returns the model that a host tries next. It requires the status error and excludes another retry mode.

@@ -121,7 +121,7 @@ func refusalCode(r *core.Refusal) schema.Code {
 		return schema.AttemptFinalized
 	case core.RetryPending:
 		return schema.Conflict
-	case core.BadDependency, core.Foreign:
+	case core.BadDependency, core.BadAnswer, core.Foreign:
 		return schema.InvalidParams
 	case core.StaleAttempt: // reported as an answer, see engine.Reported
 	}

@@ -173,7 +173,7 @@ func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 	case core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
 		core.InstructionCancelled, core.InstructionLateAck:
 		return f.instruction(tx, ev, "instruction/updated")
-	case core.TaskCreated, core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskRetried,
+	case core.TaskCreated, core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskDefaulted, core.TaskRetried,
 		core.AttemptStarted, core.AttemptReturned, core.AttemptBound, core.AttemptProgress, core.AttemptReported, core.AttemptFinished, core.AttemptScheduled:
 		return f.task(tx, ev)
 	case core.AttemptStale:

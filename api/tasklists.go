@@ -4,12 +4,12 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"waybill/api/entity"
+	"waybill/api/question"
 	"waybill/core"
 	"waybill/core/task"
-	"waybill/engine"
+	"waybill/engine/taskview"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -20,7 +20,7 @@ func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.Ta
 		if d.Task, err = wireTask(tx, t, now); err != nil {
 			return err
 		}
-		attempts, _, err := engine.Timeline(tx, t, task.TimelineLines)
+		attempts, _, err := taskview.Timeline(tx, t, task.TimelineLines)
 		if err != nil {
 			return err
 		}
@@ -29,9 +29,9 @@ func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.Ta
 		after := or(p.RepliesAfter, max(0, t.Replies-maxReplies))
 		replies, err := tx.Replies(t.ID, after, maxReplies)
 		if p.RepliesAfter != nil {
-			d.Replies = entity.All(oldest(replies), wireReply)
+			d.Replies = entity.All(oldest(replies), question.Reply)
 		} else {
-			d.Replies = entity.All(newest(replies), wireReply)
+			d.Replies = entity.All(newest(replies), question.Reply)
 		}
 		d.ReplyHistory = entity.All(d.Replies, func(r schema.Reply) schema.ReplyText { return schema.ReplyText{Content: r.Reply, Timestamp: r.At} })
 		return err
@@ -84,7 +84,7 @@ func (s *Service) withTask(ctx context.Context, id string, fn func(tx store.Tx, 
 func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*schema.Timeline, error) {
 	w := &schema.Timeline{}
 	return w, s.withTask(ctx, p.TaskID, func(tx store.Tx, t task.Task, _ core.Instant) error {
-		attempts, text, err := engine.Timeline(tx, t, or(p.MaxLines, task.TimelineLines))
+		attempts, text, err := taskview.Timeline(tx, t, or(p.MaxLines, task.TimelineLines))
 		w.Attempts, w.Total, w.Text = entity.All(attempts, briefAttempt), t.Current.Number, text
 		return err
 	})
@@ -107,9 +107,9 @@ func (s *Service) listAwaiting(ctx context.Context, p *schema.ListAwaitingParams
 	list := &schema.AwaitingList{Items: []schema.Awaiting{}}
 	q := store.TaskQuery{Status: task.StatusAwaiting}
 	next, err := s.pageOfTasks(ctx, q, p.Page, func(_ store.Tx, t task.Task, now core.Instant) (int, error) {
-		w := wireAwaiting(t, now)
+		w := question.Awaiting(t, now)
 		list.Items = append(list.Items, w)
-		return len(w.Question) + len(w.OutputExcerpt) + len(w.Description), nil
+		return len(w.Question) + len(w.OutputExcerpt) + len(w.Description) + question.Bytes(w.Offered), nil
 	})
 	list.NextCursor = next
 	return list, err
@@ -189,22 +189,19 @@ func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t task.Task
 	}
 }
 
-// excerptBytes bounds the part of a long text that a list shows.
-const excerptBytes = 1024
-
 // shortened returns a task as a list shows it.
 func shortened(t schema.Task) schema.Task {
-	t.Prompt, t.Output, t.Question = beginning(t.Prompt), beginning(t.Output), beginning(t.Question)
-	t.UserReply, t.Description, t.Reason = beginning(t.UserReply), beginning(t.Description), beginning(t.Reason)
+	t.Prompt, t.Output, t.Question = entity.Beginning(t.Prompt), entity.Beginning(t.Output), entity.Beginning(t.Question)
+	t.UserReply, t.Description, t.Reason = entity.Beginning(t.UserReply), entity.Beginning(t.Description), entity.Beginning(t.Reason)
 	if t.Error != nil {
-		t.Error.Message = beginning(t.Error.Message)
+		t.Error.Message = entity.Beginning(t.Error.Message)
 	}
 	return t
 }
 
 // taskBytes returns the approximate size of the fields whose length the host determines.
 func taskBytes(t schema.Task) int {
-	size := len(t.Prompt) + len(t.Output) + len(t.Question) + len(t.UserReply) + len(t.Description) + len(t.Reason)
+	size := len(t.Prompt) + len(t.Output) + len(t.Question) + len(t.UserReply) + len(t.Description) + len(t.Reason) + question.Bytes(t.Offered)
 	for k, v := range t.Labels {
 		size += len(k) + len(v)
 	}
@@ -215,26 +212,4 @@ func taskBytes(t schema.Task) int {
 		size += 2 * len(id) // waiting_for may repeat it
 	}
 	return size
-}
-
-func beginning(text string) string {
-	if len(text) <= excerptBytes {
-		return text
-	}
-	cut := excerptBytes
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
-
-func ending(text string) string {
-	if len(text) <= excerptBytes {
-		return text
-	}
-	cut := len(text) - excerptBytes
-	for cut < len(text) && !utf8.RuneStart(text[cut]) {
-		cut++
-	}
-	return "…" + text[cut:]
 }

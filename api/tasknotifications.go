@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/api/question"
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine"
@@ -39,8 +40,9 @@ func (f *feed) task(tx store.Tx, ev store.Event) error {
 	if err != nil || !ok {
 		return err
 	}
-	if t.Current.ID == data.AttemptID && len(t.Question) <= noteBytes {
-		note.Question = t.Question
+	offered := question.Offered(t)
+	if t.Current.ID == data.AttemptID && len(t.Question)+question.Bytes(offered) <= noteBytes {
+		note.Question, note.Offered = t.Question, offered
 	}
 	f.send("task/awaiting_response", &note)
 	return nil

@@ -172,12 +172,15 @@ func (s *Service) cancelTask(_ context.Context, p *schema.CancelTaskParams) (*pr
 
 func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*prepared[schema.ReplyResult], error) {
 	if err := errors.Join(
-		within("/reply", len(p.Reply), schema.MaxReplyBytes), within("/by", len(p.By), schema.MaxReplyBytes),
+		within("/reply", len(p.Reply), schema.MaxReplyBytes), within("/option", len(p.Option), schema.MaxReplyBytes), within("/by", len(p.By), schema.MaxReplyBytes),
 	); err != nil {
 		return nil, err
 	}
+	if strings.TrimSpace(p.Reply) == "" && p.Option == "" {
+		return nil, problem("/reply", "/reply is missing: give the answer, or as option the label of one of the options", "the answer", "nothing")
+	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplyResult, error) {
-		t, before, err := tx.ReplyToTask(p.TaskID, task.Reply{Text: p.Reply, AttemptID: p.AttemptID}, p.By)
+		t, before, err := tx.ReplyToTask(p.TaskID, task.Reply{Text: p.Reply, Option: p.Option, AttemptID: p.AttemptID}, p.By)
 		if err != nil {
 			return nil, err
 		}

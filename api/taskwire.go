@@ -6,11 +6,13 @@ import (
 	"errors"
 
 	"waybill/api/entity"
+	"waybill/api/question"
 	"waybill/core"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/core/verdict"
 	"waybill/engine"
+	"waybill/engine/taskview"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -42,8 +44,8 @@ func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 		RunID: t.Spec.RunID, ParentSessionID: t.Spec.Parent, Models: entity.All(t.Spec.Chain.Models(), wireModel),
 		MaxAttempts: t.Spec.MaxAttempts, Failures: t.Spent.Failures, Labels: wireLabels(t.Spec.Labels),
 		CurrentAttemptID: a.ID, AttemptNumber: a.Number, SessionID: a.Session(), Model: knownModel(a.Model),
-		Output: t.Output, Question: t.Question, UserReply: t.Reply, Error: wireFailure(a),
-		DependsOn: engine.Dependencies(t), CreatedAt: entity.Time(t.CreatedAt), UpdatedAt: entity.Time(t.UpdatedAt),
+		Output: t.Output, Question: t.Question, UserReply: t.Reply, Offered: question.Offered(t), UserOption: t.Choice.Option, UserByTime: t.Choice.ByTime, Error: wireFailure(a),
+		DependsOn: taskview.Dependencies(t), CreatedAt: entity.Time(t.CreatedAt), UpdatedAt: entity.Time(t.UpdatedAt),
 		StartedAt: entity.Time(a.StartedAt()), CompletedAt: entity.Time(a.EndedAt()),
 	}
 	switch p := t.Phase.(type) {
@@ -88,11 +90,11 @@ func waitingFor(tx store.Tx, t task.Task, now core.Instant) ([]schema.WaitingFor
 	if !queued {
 		return nil, nil
 	}
-	holding, err := engine.WaitsFor(tx, t)
+	holding, err := taskview.WaitsFor(tx, t)
 	if err != nil {
 		return nil, err
 	}
-	why := entity.All(holding, func(on engine.Hold) schema.WaitingFor {
+	why := entity.All(holding, func(on taskview.Hold) schema.WaitingFor {
 		return schema.WaitingFor{Kind: "depends_on", TaskID: on.TaskID, Status: cmp.Or(string(on.Status), "unreadable")}
 	})
 	if t.Waits == 0 && !t.Claimable(now) {
@@ -147,7 +149,7 @@ func wireAttempt(a task.Attempt) schema.Attempt {
 // briefAttempt returns an attempt as a long list shows it.
 func briefAttempt(a task.Attempt) schema.Attempt {
 	w := wireAttempt(a)
-	w.Error = beginning(w.Error)
+	w.Error = entity.Beginning(w.Error)
 	return w
 }
 
@@ -178,23 +180,5 @@ func wireRetry(r engine.Reported) *schema.Retry {
 	}
 	return &schema.Retry{
 		Attempt: wireAttempt(*r.Next), Model: knownModel(r.Next.Model), Class: string(r.Attempt.Failure().Class),
-	}
-}
-
-func wireReply(r store.Reply) schema.Reply {
-	return schema.Reply{Number: r.Number, Reply: r.Text, Question: r.Question, By: r.By, At: entity.Time(r.At), AttemptID: r.AttemptID}
-}
-
-// wireAwaiting returns a task that waits for a person. The wait is never negative, even if the clock was set back.
-func wireAwaiting(t task.Task, now core.Instant) schema.Awaiting {
-	since := t.Current.EndedAt()
-	question := t.Question
-	if question == "" {
-		question = t.Output
-	}
-	return schema.Awaiting{
-		TaskID: t.ID, AttemptID: t.Current.ID, Description: beginning(t.Spec.Description), Question: beginning(question),
-		OutputExcerpt: ending(t.Output),
-		Since:         entity.Time(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
 	}
 }

@@ -49,6 +49,7 @@ const (
 	TaskCancelRequested EventType = "task.cancel_requested" // the host asked for its end; the worker has to report it
 	TaskSettled         EventType = "task.settled"          // it ended, or waits for a person
 	TaskReplied         EventType = "task.replied"          // a person answered, and it continues
+	TaskDefaulted       EventType = "task.default_taken"    // no person answered in time, and it continues with the default of its question
 	TaskRetried         EventType = "task.retried"          // it was queued again
 
 	AttemptStarted   EventType = "attempt.started"   // a worker claimed it
@@ -85,7 +86,7 @@ func EventTypes() []EventType {
 	return []EventType{
 		InstructionQueued, InstructionDue, InstructionSent, InstructionAcknowledged, InstructionFailed,
 		InstructionCancelled, InstructionUndelivered, InstructionLateAck,
-		TaskCreated, TaskReleased, TaskCancelRequested, TaskSettled, TaskReplied, TaskRetried,
+		TaskCreated, TaskReleased, TaskCancelRequested, TaskSettled, TaskReplied, TaskDefaulted, TaskRetried,
 		AttemptStarted, AttemptReturned, AttemptBound, AttemptProgress, AttemptReported, AttemptFinished,
 		AttemptScheduled, AttemptStale, ToolReported,
 		BreakerOpened, BreakerClosed,

@@ -118,7 +118,7 @@ func TestNumbersHaveNames(t *testing.T) {
 		require.Equal(t, name, run.Standing(i).String())
 	}
 	for i, name := range strings.Fields("refusal(0) invalid_state not_found queue_full key_reused stale_attempt already_resolved " +
-		"session_taken attempt_finalized retry_pending bad_dependency foreign refusal(12)") {
+		"session_taken attempt_finalized retry_pending bad_dependency bad_answer foreign refusal(13)") {
 		require.Equal(t, name, core.RefusalKind(i).String())
 	}
 }

@@ -17,6 +17,7 @@ const (
 	AttemptFinalized                        // the attempt is over
 	RetryPending                            // the next attempt is pending already
 	BadDependency                           // a task cannot depend on that task
+	BadAnswer                               // the question does not take that answer
 	Foreign                                 // the thing belongs to another session or run
 )
 
@@ -43,6 +44,8 @@ func (k RefusalKind) String() string {
 		return "retry_pending"
 	case BadDependency:
 		return "bad_dependency"
+	case BadAnswer:
+		return "bad_answer"
 	case Foreign:
 		return "foreign"
 	}

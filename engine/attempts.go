@@ -5,7 +5,6 @@ import (
 
 	"waybill/core"
 	"waybill/core/task"
-	"waybill/store"
 )
 
 // Claimers is the session under which claim calls wait for a task. No host can use this name.
@@ -249,7 +248,5 @@ func (tx *Tx) ReplyToTask(id string, e task.Reply, by string) (t task.Task, befo
 	if err != nil {
 		return t, was.Status(), err
 	}
-	return t, was.Status(), tx.AddReply(store.Reply{
-		TaskID: id, Number: t.Replies, AttemptID: was.Current.ID, Question: t.Question, Text: e.Text, By: by, At: tx.now,
-	})
+	return t, was.Status(), tx.AddReply(replyOf(t, was, by))
 }

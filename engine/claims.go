@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"fmt"
-
 	"waybill/core"
 	"waybill/core/task"
-	"waybill/prompt"
+	"waybill/engine/taskview"
 	"waybill/store"
 )
 
@@ -35,6 +33,9 @@ func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
 	if _, err := tx.expireLeases(); err != nil {
 		return Claimed{}, err
 	}
+	if _, err := takeDefaults(tx, tx.now); err != nil {
+		return Claimed{}, err
+	}
 	held, err := tx.openModels()
 	if err != nil {
 		return Claimed{}, err
@@ -59,7 +60,7 @@ func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
 	}
 	tx.leased = true
 	claimed := Claimed{Task: t, Lease: t.Current.Phase.(task.RunningAttempt).Lease}
-	claimed.Prompt, err = attemptPrompt(tx, t)
+	claimed.Prompt, err = taskview.Prompt(tx, t)
 	return claimed, err
 }
 
@@ -118,59 +119,4 @@ func (tx *Tx) admitAttempt(a task.Attempt) error {
 		return tx.PutBreaker(next)
 	}
 	return nil
-}
-
-// maxEarlier bounds the earlier answers that a prompt repeats.
-const maxEarlier = 50
-
-// attemptPrompt returns the prompt of a newly claimed attempt.
-func attemptPrompt(tx store.Tx, t task.Task) (string, error) {
-	if !t.Continues() {
-		return t.Spec.Prompt, nil
-	}
-	before := max(0, t.Replies-1-maxEarlier)
-	replies, err := tx.Replies(t.ID, before, t.Replies-before)
-	if err != nil {
-		return "", err
-	}
-	d := prompt.Dialogue{Before: before, Task: t.Spec.Prompt, Output: t.Output, Question: t.Question, Reply: t.Reply}
-	d.Earlier = exchanges(replies, before, t.Replies-1)
-	if n := len(replies); n > 0 && replies[n-1].Number == t.Replies {
-		if d.Error, err = failureText(tx, replies[n-1].AttemptID); err != nil {
-			return "", err
-		}
-	}
-	text, _ := prompt.Continuation(d)
-	return text, nil
-}
-
-// failureText returns the error of the attempt that a person replied to, or "" if it did not fail or is unknown.
-func failureText(tx store.Tx, attemptID string) (string, error) {
-	a, known, err := tx.Attempt(attemptID)
-	if damaged(err) {
-		return "", nil
-	}
-	if err != nil || !known || !a.Failed() {
-		return "", err
-	}
-	why := a.Failure()
-	text := firstOf(why.Message, why.Name)
-	if text == "" && why.HTTP != 0 {
-		text = fmt.Sprintf("HTTP status %d", why.HTTP)
-	}
-	return firstOf(text, string(a.Status())), nil
-}
-
-// exchanges returns the exchanges of a dialogue with numbers above after, up to last. A placeholder stands for each
-// damaged reply, which the store leaves out.
-func exchanges(replies []store.Reply, after, last int) (list []prompt.Exchange) {
-	for n := after + 1; n <= last; n++ {
-		next := prompt.Exchange{Reply: "(left out: the stored text is damaged)"}
-		if len(replies) > 0 && replies[0].Number == n {
-			next = prompt.Exchange{Question: replies[0].Question, Reply: replies[0].Text}
-			replies = replies[1:]
-		}
-		list = append(list, next)
-	}
-	return list
 }

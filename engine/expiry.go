@@ -77,6 +77,40 @@ func (tx *Tx) expire(a task.Attempt, calm core.Instant) (moved bool, err error) 
 	return next.Current != a, err
 }
 
+// takeDefaults answers the questions whose default is due, and returns their number. An instant by after now also reaches
+// those that are due too late because the clock was set back.
+func takeDefaults(tx *Tx, by core.Instant) (moved int, err error) {
+	q := store.TaskQuery{DefaultBy: by, Limit: expireBatch}
+	for {
+		page, err := tx.Tasks(q)
+		if err != nil || len(page) == 0 {
+			return moved, err
+		}
+		for _, was := range page {
+			t, err := tx.stepTask(was, task.TakeDefault{At: tx.now, Next: tx.successor()})
+			if err != nil {
+				return moved, err
+			}
+			if t.Replies == was.Replies {
+				continue // it is not due
+			}
+			moved++
+			if err := tx.AddReply(replyOf(t, was, "")); err != nil {
+				return moved, err
+			}
+		}
+		q.After = page[len(page)-1].Position
+	}
+}
+
+// replyOf returns the record of the answer that a task has now.
+func replyOf(t, was task.Task, by string) store.Reply {
+	return store.Reply{
+		TaskID: t.ID, Number: t.Replies, AttemptID: was.Current.ID, Question: t.Question, Text: t.Reply,
+		Option: t.Choice.Option, ByTime: t.Choice.ByTime, By: by, At: t.Current.CreatedAt,
+	}
+}
+
 // damaged reports whether an error says that one stored record is damaged. The transaction can continue.
 func damaged(err error) bool {
 	fault, ok := errors.AsType[*store.Error](err)

@@ -8,6 +8,7 @@ import (
 	"waybill/core"
 	"waybill/core/run"
 	"waybill/core/task"
+	"waybill/engine/taskview"
 	"waybill/store"
 )
 
@@ -57,7 +58,7 @@ func explainTask(tx store.Tx, t task.Task, history []core.Occurrence, err error)
 	if err != nil {
 		return core.Explanation{}, err
 	}
-	holds, err := WaitsFor(tx, t)
+	holds, err := taskview.WaitsFor(tx, t)
 	if err != nil {
 		return core.Explanation{}, err
 	}

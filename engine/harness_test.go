@@ -13,6 +13,7 @@ import (
 	"waybill/core/instruction"
 	"waybill/core/task"
 	"waybill/engine"
+	"waybill/engine/taskview"
 	"waybill/store"
 	"waybill/test/teststore"
 )
@@ -230,13 +231,13 @@ func (f *taskFixture) end(id string, report task.Finish) task.Task {
 }
 
 // task returns a task, and what it waits for.
-func (f *taskFixture) task(id string) (found task.Task, holds []engine.Hold) {
+func (f *taskFixture) task(id string) (found task.Task, holds []taskview.Hold) {
 	f.t.Helper()
 	require.NoError(f.t, f.e.View(f.t.Context(), func(tx store.Tx) (err error) {
 		if found, _, err = tx.Task(id); err != nil {
 			return err
 		}
-		holds, err = engine.WaitsFor(tx, found)
+		holds, err = taskview.WaitsFor(tx, found)
 		return err
 	}))
 	return found, holds

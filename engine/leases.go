@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
+	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine/lease"
 	"waybill/store"
@@ -32,7 +34,8 @@ func (e *Engine) watchLeases(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	opened := e.changes.Opened()
-	var logged string // the last logged error
+	var logged string     // the last logged error
+	var last core.Instant // when defaults were looked at last
 	for {
 		select {
 		case <-ctx.Done():
@@ -44,6 +47,10 @@ func (e *Engine) watchLeases(ctx context.Context) {
 		}
 		timer.Stop()
 		wait, err := e.lookAtLeases(ctx)
+		next, fault := e.lookAtDefaults(ctx, &last)
+		if err = errors.Join(err, fault); wait == 0 || next > 0 && next < wait {
+			wait = next
+		}
 		if ctx.Err() == nil {
 			logged = e.logOnce(logged, err)
 		}
@@ -96,6 +103,46 @@ func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err erro
 		signal(e.leased) // more of them may be due already
 	}
 	return lease.Every, nil
+}
+
+// longestWait bounds the wait for a default, because a timer stands still while the machine sleeps.
+const longestWait = time.Minute
+
+// lookAtDefaults answers the questions whose default is due, and returns the time until the next one may be, or zero. The
+// first look, and one after the clock was set back, reaches all questions with a default.
+func (e *Engine) lookAtDefaults(ctx context.Context, last *core.Instant) (wait time.Duration, err error) {
+	select {
+	case <-e.changes.Opened():
+	default:
+		return 0, nil // no method used the store yet
+	}
+	now := e.Now()
+	by := now
+	if now < *last || *last == 0 {
+		by = math.MaxInt64
+	}
+	var due bool
+	var next core.Instant
+	err = e.View(ctx, func(tx store.Tx) error {
+		page, err := tx.Tasks(store.TaskQuery{DefaultBy: by, Limit: 1})
+		if due = len(page) > 0; err == nil {
+			next, err = tx.NextReady(now)
+		}
+		return err
+	})
+	if err == nil && due {
+		_, err = e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) { return takeDefaults(tx, by) }})
+	}
+	switch {
+	case err != nil:
+		return retryReadOnly, err
+	case due:
+		signal(e.leased) // another one may be due by now
+	case next > 0:
+		wait = min(time.Duration(next-now)*time.Microsecond, longestWait)
+	}
+	*last = now
+	return wait, nil
 }
 
 // interrupted records a gap in the checks and returns the delay of the next one.

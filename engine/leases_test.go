@@ -65,6 +65,58 @@ func TestLeases(t *testing.T) {
 	}
 }
 
+// A default has its own clock: it needs no lease, survives the end of the process, and gives a person no more time than the
+// question said.
+func TestDefaultsAreTakenByTime(t *testing.T) {
+	for name, script := range map[string]string{
+		"a default is taken at its moment":                "ask 1 10m; sleep 9m59999ms; taken 0; sleep 1ms; taken 1",
+		"the earlier one is taken first":                  "ask 2 10m; ask 1 1m; sleep 1m; taken 1; sleep 9m; taken 3",
+		"a claim gets it although nothing looks":          "poll 0; checks off; start; ask 1 1m; sleep 2m; poll 1; taken 1",
+		"no process ran when it was due":                  "poll 0; checks off; start; ask 1 1m; exit; sleep 1h; start; poll 1; taken 1",
+		"many are due together":                           "ask 200 1m; sleep 1m; taken 200",
+		"the machine slept":                               "ask 1 1h; sleep 1m; clock 8h; sleep 1m; taken 1",
+		"the clock is set back":                           "ask 3 1h; sleep 1m; clock -24h; sleep 1m; sleep 59m; taken 0; sleep 2m; taken 3",
+		"the clock is set back between two processes":     "poll 0; checks off; start; ask 1 1h; exit; clock -24h; start; poll 0; sleep 59m; taken 0; sleep 2m; taken 1",
+		"the store fails when it is due":                  "ask 1 1m; store off; sleep 2m; taken 0; store on; sleep 1m; taken 1",
+		"a person answers a millisecond before":           "ask 2 1m; sleep 59999ms; answer; sleep 1h; taken 1",
+		"a lease of another task ends in the meantime":    "claim 1 10s; ask 1 5s; sleep 5s; taken 1; lost 0; sleep 5s; lost 1",
+		"another process asks, and the first one answers": "poll 0; start; ask 1 1m; exit; changed; sleep 61s; taken 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			withLeaseHarness(t, func(_ *testing.T, h *leaseHarness) { h.play(script) })
+		})
+	}
+}
+
+// ask creates a task that asks with a default, which time takes.
+func (h *leaseHarness) ask(after time.Duration) {
+	h.t.Helper()
+	offer, err := task.NewOffer([]task.Option{{Label: "keep"}, {Label: "drop"}}, true, "drop", after.Microseconds())
+	require.NoError(h.t, err)
+	id := h.create(task.Spec{})
+	h.asked = append(h.asked, h.end(id, task.Finish{Status: task.AttemptAwaiting, Question: "keep it?", Offer: offer}).ID)
+}
+
+// countTaken returns how many of the questions took their default, and asserts that the log and the replies say so.
+func (h *leaseHarness) countTaken() (n int) {
+	h.t.Helper()
+	require.NoError(h.t, h.st.hookedStore.View(h.t.Context(), func(tx store.Tx) error {
+		logged, err := tx.Events(0, 1000, []core.EventType{core.TaskDefaulted})
+		require.NoError(h.t, err)
+		for _, id := range h.asked {
+			replies, err := tx.Replies(id, 0, 10)
+			require.NoError(h.t, err)
+			if len(replies) == 1 && replies[0].ByTime {
+				require.Equal(h.t, "drop drop ", fmt.Sprint(replies[0].Option, " ", replies[0].Text, " ", replies[0].By))
+				n++
+			}
+		}
+		require.Len(h.t, logged, n)
+		return nil
+	}))
+	return n
+}
+
 // A gatedStore counts its reads and can block them.
 type gatedStore struct {
 	*hookedStore
@@ -111,6 +163,7 @@ type leaseHarness struct {
 	taskFixture // of the process that makes the calls
 	st          *gatedStore
 	claims      []engine.Claimed
+	asked       []string                    // the ids of the tasks that asked
 	shift       atomic.Int64                // of the wall clock
 	fault       atomic.Pointer[store.Error] // of updates
 	log         bytes.Buffer                // of the first process; read when it rests
@@ -146,6 +199,9 @@ func (h *leaseHarness) now() time.Time { return time.Now().Add(time.Duration(h.s
 //	checks on|off        admits or blocks the lease checks of the first process
 //	store on|off         lets updates succeed or fail
 //	start, exit          starts and ends another process, which makes the calls until then
+//	ask N DURATION       creates tasks that ask, whose default is taken after the time
+//	answer               a person answers the first of them
+//	taken N              asserts how many defaults were taken by time
 //	changed              signals the commit of another process to the first one
 func (h *leaseHarness) play(script string) {
 	h.t.Helper()
@@ -187,6 +243,17 @@ func (h *leaseHarness) play(script string) {
 		case "exit":
 			exit()
 			h.e = first
+		case "ask":
+			for range n {
+				h.ask(length)
+			}
+		case "answer":
+			h.apply(func(tx *engine.Tx) (any, error) {
+				_, _, err := tx.ReplyToTask(h.asked[0], task.Reply{Option: "keep"}, "ann")
+				return nil, err
+			})
+		case "taken":
+			require.Equal(h.t, n, h.countTaken(), "%s in %s", step, script)
 		case "changed":
 			h.st.changed <- struct{}{}
 		default:

@@ -7,6 +7,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/task"
+	"waybill/engine/taskview"
 	"waybill/internal/safetext"
 	"waybill/store"
 )
@@ -23,6 +24,7 @@ type taskNotice struct {
 	Error      string      `json:"error,omitempty"`
 	NextModel  string      `json:"next_model,omitempty"`
 	Question   string      `json:"question,omitempty"`
+	Options    []string    `json:"options,omitempty"`
 	Timeline   string      `json:"timeline,omitempty"`
 	HoldsBack  *heldNotice `json:"holds_back,omitempty"`
 	InProgress *int        `json:"in_progress,omitempty"`
@@ -49,7 +51,10 @@ func (tx *Tx) postTask(t task.Task, about task.Attempt, kind core.NoticeKind) er
 		text, err = tx.finishedText(t, &data)
 	case core.NoticeTaskAwaiting:
 		data.Question = safetext.OneLine(t.Question, maxQuoted)
-		text = fmt.Sprintf("%s asks: %s", title(t), safetext.Quote(t.Question, excerptRunes))
+		for _, o := range t.Offer.Options() {
+			data.Options = append(data.Options, safetext.OneLine(o.Label, maxQuoted))
+		}
+		text = fmt.Sprintf("%s asks: %s%s", title(t), safetext.Quote(t.Question, excerptRunes), taskview.Options(t.Offer))
 	case core.NoticeRetryScheduled:
 		data.NextModel = unquoted(t.Current.Model.String())
 		text = fmt.Sprintf("%s: attempt %d in session %s on %s ended as %s (%s); attempt %d on %s is queued",
@@ -103,7 +108,7 @@ func (tx *Tx) finishedText(t task.Task, data *taskNotice) (string, error) {
 		text += "; " + held.String()
 	}
 	if t.Current.Number > 1 {
-		_, timeline, err := Timeline(tx, t, task.TimelineLines)
+		_, timeline, err := taskview.Timeline(tx, t, task.TimelineLines)
 		if err != nil {
 			return "", err
 		}

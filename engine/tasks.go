@@ -79,6 +79,8 @@ func (tx *Tx) saveTask(before, t task.Task, effects []core.Effect, progress Prog
 			return err
 		}
 	}
+	p, _ := t.Phase.(task.Awaiting)
+	tx.timed = tx.timed || p.DefaultAt != 0
 	about := t.Current // the attempt that events and notices are about
 	var ended []task.Attempt
 	for _, effect := range effects {

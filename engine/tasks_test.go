@@ -14,6 +14,7 @@ import (
 
 	"waybill/core/task"
 	"waybill/engine"
+	"waybill/engine/taskview"
 	"waybill/store/sqlite"
 	"waybill/test/golden"
 )
@@ -255,5 +256,5 @@ func TestDamagedDependencyIsNamed(t *testing.T) {
 	id := f.create(task.Spec{}, spoilt, sound)
 	f.damage(spoilt)
 	_, holds := f.task(id)
-	require.Equal(t, []engine.Hold{{TaskID: spoilt}, {TaskID: sound, Status: task.StatusQueued}}, holds)
+	require.Equal(t, []taskview.Hold{{TaskID: spoilt}, {TaskID: sound, Status: task.StatusQueued}}, holds)
 }

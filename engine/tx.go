@@ -16,6 +16,7 @@ type Tx struct {
 	now     core.Instant
 	touched []string
 	leased  bool   // a lease was created
+	timed   bool   // a question got a default that time takes
 	judged  string // the attempt whose result is being taken; its end is not counted again
 	stats   changeStats
 }
@@ -32,6 +33,10 @@ func (tx *Tx) Committed() {
 	tx.engine.warnOfFailures(tx.stats.failed)
 	if tx.leased {
 		tx.engine.beginLooking()
+	}
+	if tx.timed {
+		tx.engine.changes.Attend()
+		signal(tx.engine.leased)
 	}
 }
 

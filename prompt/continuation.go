@@ -15,10 +15,16 @@ type Dialogue struct {
 	Output   string // the last attempt's output
 	Question string // the question in it
 	Error    string // the last attempt's error, if the reply answers an error
-	Reply    string // the person's answer
+	Options  []Option
+	Reply    string // the answer
+	Chosen   int    // the number of the option that the answer takes, from 1, or 0
+	ByTime   bool   // whether time took the default; no person answered
 	Earlier  []Exchange
 	Before   int // the number of exchanges before Earlier
 }
+
+// An Option is an answer that the question offers.
+type Option struct{ Label, Detail string }
 
 // An Exchange is an earlier question and its answer.
 type Exchange struct{ Question, Reply string }
@@ -43,7 +49,7 @@ func Continuation(d Dialogue) (prompt string, neutralised int) {
 		}
 	}
 	section(sanitize.HeadPrevious, previous(n, d)...)
-	section(sanitize.HeadReply, n.Text(d.Reply))
+	section(sanitize.HeadReply, answer(n, d))
 	section(sanitize.HeadContinue, append([]string{
 		"Go on with the task below from where the previous output ends. The user reply answers it: do what the reply says, and do not ask the same again.",
 		"The task was:\n" + n.Text(d.Task),
@@ -60,10 +66,42 @@ func previous(n *sanitize.Cleaner, d Dialogue) []string {
 	if d.Question != "" && !asks(d.Output, d.Question) {
 		parts = append(parts, n.Text(d.Question))
 	}
+	if len(d.Options) > 0 {
+		text := "The question offered these answers:\n"
+		for i, o := range d.Options {
+			text += fmt.Sprintf("%d. ", i+1) + indented(n, option(o))
+		}
+		parts = append(parts, text)
+	}
 	if d.Error != "" {
 		parts = append(parts, "The attempt ended with this error:\n"+n.Text(d.Error))
 	}
 	return parts
+}
+
+// answer returns the answer, and says which option it takes and whether a person took it.
+func answer(n *sanitize.Cleaner, d Dialogue) string {
+	if d.Chosen < 1 || d.Chosen > len(d.Options) {
+		return n.Text(d.Reply)
+	}
+	chosen := d.Options[d.Chosen-1]
+	text := fmt.Sprintf("Option %d of %d: ", d.Chosen, len(d.Options))
+	if d.ByTime {
+		text = "No person answered in time. The default was taken, and no person has confirmed it.\n" + text
+	}
+	text += n.Behind(option(chosen))
+	if d.Reply != chosen.Label {
+		text += "\n" + n.Text(d.Reply)
+	}
+	return text
+}
+
+// option returns an option with its detail.
+func option(o Option) string {
+	if o.Detail == "" {
+		return o.Label
+	}
+	return o.Label + " (" + o.Detail + ")"
 }
 
 // asks reports whether the output contains the question as complete lines or at its end. In other positions, a short

@@ -135,7 +135,7 @@ var Methods = []Method{
 	}),
 	method[ReplyParams, ReplyResult](Method{
 		Name: "reply", Group: "replies", Kind: Change,
-		Doc:    "Answers the question of a task and continues the task. Of several replies the first wins.",
+		Doc:    "Answers the question of a task by one of its options or in own words, and continues the task. Of several replies the first wins.",
 		Errors: []Code{TaskGone, InvalidState, AlreadyResolved, EmptyContent, TooLarge},
 	}),
 

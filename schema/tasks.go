@@ -11,37 +11,40 @@ type Model struct {
 
 // Task is a task as the host sees it. Model, session and timing are those of its newest attempt.
 type Task struct {
-	TaskID            string            `json:"task_id" schema:"id"`
-	Status            string            `json:"status" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
-	Reason            string            `json:"reason,omitzero" doc:"of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said"`
-	Prompt            string            `json:"prompt" doc:"in lists, of a long one the beginning"`
-	PromptBytes       int               `json:"prompt_bytes"`
-	RetryContext      bool              `json:"retry_context,omitzero" doc:"whether the prompt is a retry prompt of ingest_output"`
-	Description       string            `json:"description,omitzero"`
-	Role              string            `json:"role,omitzero"`
-	RunID             string            `json:"run_id,omitzero"`
-	Proof             string            `json:"proof,omitzero" doc:"of a run with required checks: proof.state of the run"`
-	ParentSessionID   string            `json:"parent_session_id,omitzero" doc:"the session that is told of its end"`
-	Models            []Model           `json:"models"`
-	MaxAttempts       int               `json:"max_attempts"`
-	Failures          int               `json:"failures" doc:"attempts that failed or were lost since the task was created or retried, without those after which the host named the next model"`
-	Labels            map[string]string `json:"labels,omitzero"`
-	CurrentAttemptID  string            `json:"current_attempt_id,omitzero"`
-	AttemptNumber     int               `json:"attempt_number,omitzero"`
-	SessionID         string            `json:"session_id,omitzero"`
-	Model             *Model            `json:"model,omitzero"`
-	Output            string            `json:"output,omitzero" doc:"output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one"`
-	Question          string            `json:"question,omitzero"`
-	UserReply         string            `json:"user_reply,omitzero" doc:"the answer that an attempt carries and none has acted on yet"`
-	Error             *TaskError        `json:"error,omitzero"`
-	DependsOn         []string          `json:"depends_on"`
-	WaitingFor        []WaitingFor      `json:"waiting_for,omitzero" doc:"what holds a queued task back"`
-	NotBefore         Time              `json:"not_before,omitzero" doc:"when a retry may begin"`
-	CancelRequestedAt Time              `json:"cancel_requested_at,omitzero" doc:"its end was asked for; the worker has to report it"`
-	CreatedAt         Time              `json:"created_at"`
-	UpdatedAt         Time              `json:"updated_at"`
-	StartedAt         Time              `json:"started_at,omitzero"`
-	CompletedAt       Time              `json:"completed_at,omitzero"`
+	TaskID           string            `json:"task_id" schema:"id"`
+	Status           string            `json:"status" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
+	Reason           string            `json:"reason,omitzero" doc:"of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said"`
+	Prompt           string            `json:"prompt" doc:"in lists, of a long one the beginning"`
+	PromptBytes      int               `json:"prompt_bytes"`
+	RetryContext     bool              `json:"retry_context,omitzero" doc:"whether the prompt is a retry prompt of ingest_output"`
+	Description      string            `json:"description,omitzero"`
+	Role             string            `json:"role,omitzero"`
+	RunID            string            `json:"run_id,omitzero"`
+	Proof            string            `json:"proof,omitzero" doc:"of a run with required checks: proof.state of the run"`
+	ParentSessionID  string            `json:"parent_session_id,omitzero" doc:"the session that is told of its end"`
+	Models           []Model           `json:"models"`
+	MaxAttempts      int               `json:"max_attempts"`
+	Failures         int               `json:"failures" doc:"attempts that failed or were lost since the task was created or retried, without those after which the host named the next model"`
+	Labels           map[string]string `json:"labels,omitzero"`
+	CurrentAttemptID string            `json:"current_attempt_id,omitzero"`
+	AttemptNumber    int               `json:"attempt_number,omitzero"`
+	SessionID        string            `json:"session_id,omitzero"`
+	Model            *Model            `json:"model,omitzero"`
+	Output           string            `json:"output,omitzero" doc:"output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one"`
+	Question         string            `json:"question,omitzero"`
+	Offered
+	UserReply         string       `json:"user_reply,omitzero" doc:"the answer that an attempt carries and none has acted on yet"`
+	UserOption        string       `json:"user_option,omitzero" doc:"the option that this answer takes"`
+	UserByTime        bool         `json:"user_by_time,omitzero" doc:"whether time took the default; no person answered"`
+	Error             *TaskError   `json:"error,omitzero"`
+	DependsOn         []string     `json:"depends_on"`
+	WaitingFor        []WaitingFor `json:"waiting_for,omitzero" doc:"what holds a queued task back"`
+	NotBefore         Time         `json:"not_before,omitzero" doc:"when a retry may begin"`
+	CancelRequestedAt Time         `json:"cancel_requested_at,omitzero" doc:"its end was asked for; the worker has to report it"`
+	CreatedAt         Time         `json:"created_at"`
+	UpdatedAt         Time         `json:"updated_at"`
+	StartedAt         Time         `json:"started_at,omitzero"`
+	CompletedAt       Time         `json:"completed_at,omitzero"`
 }
 
 // WaitingFor is one reason why a task waits.
@@ -87,10 +90,34 @@ type Lease struct {
 	ExpiresAt Time   `json:"expires_at"`
 }
 
-// Reply is a person's answer to a task.
+// Option is one answer that a question offers.
+type Option struct {
+	Label  string `json:"label" schema:"required" doc:"one line of at most 200 characters; labels that look the same are refused"`
+	Detail string `json:"detail,omitzero" doc:"at most 4 KiB"`
+}
+
+// Offering is the answers that a question offers.
+type Offering struct {
+	Options        []Option `json:"options,omitzero" doc:"at most 20"`
+	AllowText      *bool    `json:"allow_text,omitzero" schema:"default=true" doc:"false: only an option is an answer"`
+	Default        string   `json:"default,omitzero" doc:"the label of the option that forms suggest"`
+	DefaultAfterMS *int64   `json:"default_after_ms,omitzero" schema:"min=1000,max=2592000000" doc:"when time takes the default; without it, never"`
+}
+
+// Offered is the answers that a present question offers.
+type Offered struct {
+	Options   []Option `json:"options,omitzero"`
+	AllowText *bool    `json:"allow_text,omitzero" doc:"with options: whether own words are an answer, too"`
+	Default   string   `json:"default,omitzero" doc:"the label of an option"`
+	DefaultAt Time     `json:"default_at,omitzero" doc:"when time takes the default unless a person answers before"`
+}
+
+// Reply is an answer to a task.
 type Reply struct {
 	Number    int    `json:"number" doc:"from 1"`
 	Reply     string `json:"reply"`
+	Option    string `json:"option,omitzero" doc:"the label of the option that it takes"`
+	ByTime    bool   `json:"by_time,omitzero" doc:"whether time took the default; no person answered"`
 	Question  string `json:"question,omitzero"`
 	By        string `json:"by,omitzero"`
 	At        Time   `json:"at"`
@@ -148,14 +175,15 @@ type Progress struct {
 
 // FinishAttemptParams are the params of finish_attempt.
 type FinishAttemptParams struct {
-	TaskID     string     `json:"task_id" schema:"required,id"`
-	LeaseToken string     `json:"lease_token" schema:"required,id"`
-	Status     string     `json:"status" schema:"required,enum=completed|error|cancelled|interrupted|awaiting_response"`
-	Output     string     `json:"output,omitzero" doc:"at most 1 MiB"`
-	Question   string     `json:"question,omitzero" doc:"what the person is asked, with awaiting_response; without it the output is the question"`
-	Error      *ErrorSaid `json:"error,omitzero" doc:"what went wrong"`
-	Retry      string     `json:"retry,omitzero" schema:"enum=auto|never|same_model,default=auto"`
-	NextModel  *Model     `json:"next_model,omitzero" schema:"alias=nextModel" doc:"with error, from a host with its own schedule: the next model, for every class; the failure is not counted, and the task continues"`
+	TaskID     string `json:"task_id" schema:"required,id"`
+	LeaseToken string `json:"lease_token" schema:"required,id"`
+	Status     string `json:"status" schema:"required,enum=completed|error|cancelled|interrupted|awaiting_response"`
+	Output     string `json:"output,omitzero" doc:"at most 1 MiB"`
+	Question   string `json:"question,omitzero" doc:"what the person is asked, with awaiting_response; without it the output is the question"`
+	Offering
+	Error     *ErrorSaid `json:"error,omitzero" doc:"what went wrong"`
+	Retry     string     `json:"retry,omitzero" schema:"enum=auto|never|same_model,default=auto"`
+	NextModel *Model     `json:"next_model,omitzero" schema:"alias=nextModel" doc:"with error, from a host with its own schedule: the next model, for every class; the failure is not counted, and the task continues"`
 	Keyed
 }
 
@@ -220,7 +248,8 @@ type ListAwaitingParams struct {
 // ReplyParams are the params of reply.
 type ReplyParams struct {
 	TaskID string `json:"task_id" schema:"required,id"`
-	Reply  string `json:"reply" schema:"required,nonblank" doc:"at most 64 KiB"`
+	Reply  string `json:"reply,omitzero" schema:"nonblank" doc:"at most 64 KiB; a text that is a label takes that option; needed without option"`
+	Option string `json:"option,omitzero" doc:"the label of an option of the question"`
 	By     string `json:"by,omitzero"`
 	// AttemptID ties the answer to one question.
 	AttemptID string `json:"attempt_id,omitzero" schema:"id" doc:"the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED"`
@@ -330,10 +359,11 @@ type Timeline struct {
 
 // Awaiting is a task that waits for a person.
 type Awaiting struct {
-	TaskID        string `json:"task_id" schema:"id"`
-	AttemptID     string `json:"attempt_id" schema:"id" doc:"the attempt that asked; give it to reply"`
-	Description   string `json:"description,omitzero"`
-	Question      string `json:"question"`
+	TaskID      string `json:"task_id" schema:"id"`
+	AttemptID   string `json:"attempt_id" schema:"id" doc:"the attempt that asked; give it to reply"`
+	Description string `json:"description,omitzero"`
+	Question    string `json:"question"`
+	Offered
 	OutputExcerpt string `json:"output_excerpt" doc:"the end of the output"`
 	Since         Time   `json:"since"`
 	WaitingMS     int64  `json:"waiting_ms"`
@@ -370,6 +400,7 @@ type TaskNote struct {
 	ParentSessionID string `json:"parent_session_id,omitzero"`
 	RunID           string `json:"run_id,omitzero"`
 	Question        string `json:"question,omitzero" doc:"of task/awaiting_response; one of more than 4 KiB is left out"`
+	Offered
 }
 
 // AttemptNote is the params of attempt/updated.

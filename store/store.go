@@ -154,8 +154,8 @@ type Tx interface {
 	Tasks(q TaskQuery) ([]task.Task, error)
 	// CountTasks counts the results of the query without Newest, After and Limit.
 	CountTasks(q TaskQuery) (int, error)
-	// NextReady returns the earliest moment after the given instant at which a queued task without dependencies may
-	// begin its retry, or 0.
+	// NextReady returns the earliest moment after the given instant at which time alone moves a task on, or 0: a queued
+	// task without dependencies may begin its retry, or a question takes its default.
 	NextReady(after core.Instant) (core.Instant, error)
 	// TaskCounts counts all tasks by status; every status has an entry. It takes no longer for many
 	// tasks than for few.
@@ -305,6 +305,8 @@ type TaskQuery struct {
 	Parent string
 	// ReadyAt selects tasks that task.Task.Claimable allows to be claimed at this instant.
 	ReadyAt core.Instant
+	// DefaultBy selects questions whose default is due at this instant.
+	DefaultBy core.Instant
 	// Except leaves out tasks whose newest attempt is for a model with one of these keys.
 	Except []string
 	// Newest returns the tasks by descending Position, the newest first, instead of the oldest first.
@@ -347,13 +349,15 @@ type IDQuery struct {
 	Limit int
 }
 
-// A Reply is a person's answer to a task.
+// A Reply is an answer to a task.
 type Reply struct {
 	TaskID    string
 	Number    int    // from 1
 	AttemptID string // the attempt that asked the question, or the newest one
 	Question  string // the question before the reply, or ""
 	Text      string
+	Option    string // the label of the option that it takes, or ""
+	ByTime    bool   // whether time took the default; no person answered then
 	By        string // the person who answered, if known
 	At        core.Instant
 }

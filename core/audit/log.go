@@ -139,7 +139,7 @@ func (r *reader) read(ev Event, about record) {
 		}
 	case core.InstructionQueued, core.InstructionDue, core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
 		core.InstructionCancelled, core.InstructionUndelivered, core.InstructionLateAck, core.TaskCreated,
-		core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskRetried,
+		core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskDefaulted, core.TaskRetried,
 		core.AttemptReturned, core.AttemptBound, core.AttemptProgress, core.AttemptReported, core.AttemptScheduled,
 		core.AttemptStale, core.BreakerOpened, core.BreakerClosed, core.RunSuperseded, core.RunReplanned,
 		core.RunUnblocked, core.RunLedger, core.ProofChanged, core.LedgerChanged, core.NoticePosted,

@@ -26,7 +26,7 @@ type Cause string
 const (
 	CauseFirst   Cause = "first"   // the task was created
 	CauseRetry   Cause = "retry"   // the attempt before it failed or was lost
-	CauseReply   Cause = "reply"   // a person answered
+	CauseReply   Cause = "reply"   // the question was answered
 	CauseRequest Cause = "request" // a person or host asked for it
 )
 

@@ -102,6 +102,10 @@ func taskFacts(t task.Task) []string {
 	if t.Continues() {
 		facts = append(facts, fmt.Sprintf("reply %q", t.Reply))
 	}
+	if t.Choice != (task.Choice{}) {
+		how := map[bool]string{false: "chosen", true: "by time"}[t.Choice.ByTime]
+		facts = append(facts, fmt.Sprintf("option %q %s", t.Choice.Option, how))
+	}
 	return facts
 }
 
@@ -121,7 +125,11 @@ func phaseFacts(t task.Task) string {
 		return fmt.Sprintf(" at %d: %s", p.At, t.Reason())
 	case task.Blocked:
 		return fmt.Sprintf(" at %d: %s", p.At, t.Reason())
-	case task.Complete, task.Awaiting:
+	case task.Awaiting:
+		if p.DefaultAt != 0 {
+			return fmt.Sprintf(", default at %d", p.DefaultAt)
+		}
+	case task.Complete:
 	}
 	return ""
 }

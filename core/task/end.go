@@ -58,7 +58,7 @@ func (t Task) handedOn(e Finish) (Task, []core.Effect, error) {
 func (t Task) ended(status AttemptStatus, at core.Instant, why Failure, digest string, phase Phase) (Task, []core.Effect, error) {
 	t.Current = t.Current.end(status, at, why, digest)
 	if status == AttemptCompleted || status == AttemptAwaiting {
-		t.Reply = "" // a completed or asking attempt used it; after any other end, the next attempt still needs it
+		t.Reply, t.Choice = "", Choice{} // a completed or asking attempt used it; after any other end, the next attempt still needs it
 	}
 	next, effects, err := t.settle(at, phase)
 	return next, append([]core.Effect{Keep{t.Current}, core.Record{Type: core.AttemptFinished}}, effects...), err
@@ -72,13 +72,13 @@ func (t Task) withdrawn(at core.Instant, reason string) Phase {
 	return Cancelled{At: at, Reason: reason}
 }
 
-// said returns the task with output and question of the report. A report that completes the task, or asks, replaces
-// both. Other ends keep both if a reply waits for its effect, because the reply belongs to that question. Without a
-// reply, an empty report keeps both.
+// said returns the task with output, question and offer of the report. A report that completes the task, or asks, replaces
+// them. Other ends keep them if a reply waits for its effect, because the reply belongs to that question. Without a
+// reply, an empty report keeps them.
 func (t Task) said(e Finish) Task {
 	answers := e.Status == AttemptCompleted || e.Status == AttemptAwaiting && t.Phase.(Running).CancelAt == 0
 	if answers || !t.Continues() && e.Output+e.Question != "" {
-		t.Output, t.Question = e.Output, e.Question
+		t.Output, t.Question, t.Offer = e.Output, e.Question, e.Offer
 	}
 	return t
 }

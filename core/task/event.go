@@ -56,6 +56,7 @@ type Finish struct {
 	Status   AttemptStatus // completed, error, cancelled, interrupted or awaiting_response
 	Output   string
 	Question string
+	Offer    Offer
 	Failure  Failure // of an error; with a class
 	Mode     RetryMode
 	// NextModel is the model that a host with its own schedule tries after an error. The zero Model leaves the choice
@@ -90,11 +91,18 @@ type Cancel struct {
 
 // Reply is a person's answer. It continues the task.
 type Reply struct {
-	At   core.Instant
-	Text string // not blank
+	At     core.Instant
+	Text   string // not blank, unless there is an Option
+	Option string // the label of an option of the question, or ""
 	// AttemptID is the attempt whose question is answered; "" means the newest attempt.
 	AttemptID string
 	Next      Successor
+}
+
+// TakeDefault says that time has passed. The default of a question answers it once its time has come.
+type TakeDefault struct {
+	At   core.Instant
+	Next Successor
 }
 
 // Block stops a task because its run is blocked.
@@ -116,6 +124,7 @@ func (ReportSession) event()  {}
 func (Retry) event()          {}
 func (Cancel) event()         {}
 func (Reply) event()          {}
+func (TakeDefault) event()    {}
 func (Block) event()          {}
 func (DependencyDone) event() {}
 
@@ -133,7 +142,7 @@ const (
 
 // digest returns a digest of the report without its time.
 func (e Finish) digest() string {
-	text, err := json.Marshal([]any{e.Status, e.Output, e.Question, e.Failure, e.Mode, e.NextModel})
+	text, err := json.Marshal([]any{e.Status, e.Output, e.Question, e.Offer.text, e.Failure, e.Mode, e.NextModel})
 	if err != nil {
 		panic("task: strings do not encode: " + err.Error())
 	}

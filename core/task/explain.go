@@ -23,7 +23,7 @@ func (t Task) Explain(history core.History, needed []Task) core.Explanation {
 // taskRules explain the laws of Task.Step, except waiting: first the status, then its causes, then other facts.
 var taskRules = []core.ReasonRule[Task]{
 	{Name: "retry_waits_before_it_begins", Text: sayNotBefore, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
-	{Name: "queued_until_a_worker_claims_it", Text: sayClaimable, Events: []core.EventType{core.TaskCreated, core.TaskReleased, core.TaskReplied, core.TaskRetried, core.AttemptScheduled, core.AttemptReturned}, IDs: attemptIDs},
+	{Name: "queued_until_a_worker_claims_it", Text: sayClaimable, Events: []core.EventType{core.TaskCreated, core.TaskReleased, core.TaskReplied, core.TaskDefaulted, core.TaskRetried, core.AttemptScheduled, core.AttemptReturned}, IDs: attemptIDs},
 	{Name: "attempt_runs_under_a_lease", Text: sayLeased, Events: []core.EventType{core.AttemptStarted}, IDs: attemptIDs},
 	{Name: "cancellation_waits_for_the_worker", Text: sayCancelAsked, Events: []core.EventType{core.TaskCancelRequested}},
 	{Name: "completed_attempt_ends_it", Text: sayComplete, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
@@ -36,7 +36,7 @@ var taskRules = []core.ReasonRule[Task]{
 	{Name: "next_attempt_takes_over", Text: sayTakesOver, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
 	{Name: "failures_are_counted", Text: saySpent, Events: []core.EventType{core.AttemptFinished}},
 	{Name: "models_are_tried_in_order", Text: sayChain},
-	{Name: "answer_goes_with_each_attempt", Text: sayCarried, Events: []core.EventType{core.TaskReplied}},
+	{Name: "answer_goes_with_each_attempt", Text: sayCarried, Events: []core.EventType{core.TaskReplied, core.TaskDefaulted}},
 	{Name: "late_reports_change_nothing", Text: sayStale, Events: []core.EventType{core.AttemptStale}, IDs: attemptIDs},
 }
 
@@ -143,8 +143,15 @@ func sayAwaiting(t Task, _ core.History) string {
 	if t.Status() != StatusAwaiting {
 		return ""
 	}
-	return fmt.Sprintf("attempt %d asked %q at %s, and no answer has come",
+	text := fmt.Sprintf("attempt %d asked %q at %s, and no answer has come",
 		t.Current.Number, safetext.OneLine(t.Question, errorRunes), t.Current.EndedAt().RFC3339())
+	if n := len(t.Offer.Options()); n > 0 {
+		text += "; it offers " + core.Counted(n, "option")
+	}
+	if p := t.Phase.(Awaiting); p.DefaultAt != 0 {
+		text += fmt.Sprintf(", and takes %s at %s unless a person answers before", safetext.Quote(t.Offer.Default(), errorRunes), p.DefaultAt.RFC3339())
+	}
+	return text
 }
 
 func sayErrored(t Task, _ core.History) string {
@@ -256,6 +263,10 @@ func sayCarried(t Task, _ core.History) string {
 	if !t.Continues() {
 		return ""
 	}
+	if t.Choice.ByTime {
+		return fmt.Sprintf("no person answered in time: the default %s goes with each attempt until one of them completes or asks again",
+			safetext.Quote(t.Choice.Option, errorRunes))
+	}
 	return "a person's answer goes with each attempt until one of them completes or asks again"
 }
 
@@ -289,7 +300,7 @@ var taskCalls = []struct {
 	}, func(before, _ Task) string {
 		return fmt.Sprintf("ends attempt %d: completes the task, asks a person, or reports a failure", before.Current.Number)
 	}, nil},
-	{"reply", func(t Task) Event { return Reply{At: t.UpdatedAt, Text: "yes"} }, func(_, after Task) string {
+	{"reply", replyAny, func(_, after Task) string {
 		return fmt.Sprintf("continues it with the answer, as attempt %d", after.Current.Number)
 	}, func(id string) []string { return []string{"reply", id, "-m", "…"} }},
 	{"retry_task", func(t Task) Event { return Retry{At: t.UpdatedAt} }, func(_, after Task) string {
@@ -315,6 +326,15 @@ func bindAny(t Task) Event {
 		session = "any"
 	}
 	return Bind{At: t.leaseEnd(), AttemptID: t.Current.ID, Token: t.Current.Token(), Session: session}
+}
+
+// replyAny returns an answer that suits the question.
+func replyAny(t Task) Event {
+	e := Reply{At: t.UpdatedAt, Text: "yes"}
+	if options := t.Offer.Options(); len(options) > 0 {
+		e.Text = options[0].Label
+	}
+	return e
 }
 
 // leaseEnd returns the end of the running attempt's lease, or zero.

@@ -105,7 +105,7 @@ func TestExplainTaskPromisesExactlyWhatStepAllows(t *testing.T) {
 		require.NotNil(t, explained.Next, s.name)
 		at := core.Instant(90_000) // behind every wait
 		for name, move := range map[string]taskMove{
-			"claim_task": claims, "heartbeat": beats, "finish_attempt": completes, "reply": replies,
+			"claim_task": claims, "heartbeat": beats, "finish_attempt": completes, "reply": as(replies, func(e *task.Reply) { e.Text = "sky" }),
 			"retry_task": retries(task.Model{}), "cancel_task": cancels, "bind_session": binds,
 		} {
 			next, _, err := s.task.Step(move(s.task, at))

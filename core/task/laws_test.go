@@ -73,7 +73,7 @@ var taskLaws = []taskLaw{
 		case task.Expire:
 			return false
 		case task.Claim, task.Bind, task.Heartbeat, task.Retry, task.Cancel,
-			task.Reply, task.Block, task.DependencyDone:
+			task.Reply, task.TakeDefault, task.Block, task.DependencyDone:
 			return true
 		}
 		panic("unknown event")
@@ -239,7 +239,7 @@ var taskLaws = []taskLaw{
 		switch s.event.(type) {
 		case task.Retry, task.Reply:
 			return false
-		case task.Claim, task.Return, task.Bind, task.Heartbeat, task.Expire,
+		case task.Claim, task.Return, task.Bind, task.Heartbeat, task.Expire, task.TakeDefault,
 			task.Finish, task.ReportSession, task.Cancel, task.Block, task.DependencyDone:
 			return s.before.Status().Ended() && !s.after.Status().Ended()
 		}
@@ -249,30 +249,66 @@ var taskLaws = []taskLaw{
 		e, isReply := s.event.(task.Reply)
 		answered := s.after.Current.Status() == task.AttemptCompleted || s.after.Current.Status() == task.AttemptAwaiting
 		settled := answered && !s.before.Current.Finished()
+		_, byTime := s.event.(task.TakeDefault)
 		want := s.before.Reply
 		switch {
 		case isReply && s.err == nil:
 			want = e.Text
+			if strings.TrimSpace(want) == s.after.Choice.Option || strings.TrimSpace(want) == "" {
+				want = s.after.Choice.Option
+			}
+		case byTime && s.after.Status() != s.before.Status():
+			want = s.before.Offer.Default()
 		case settled:
 			want = ""
 		}
 		return s.after.Reply != want
 	}},
+	{"an answer takes an option of its question, and only one of them if the question is closed", func(_ *taskModel, s taskStep) bool {
+		choice := s.after.Choice
+		if !s.after.Continues() {
+			return choice != (task.Choice{})
+		}
+		offered := slices.ContainsFunc(s.after.Offer.Options(), func(o task.Option) bool { return o.Label == choice.Option })
+		return choice.Option != "" && !offered || s.after.Offer.Closed() && s.after.Reply != choice.Option
+	}},
+	{"only time takes a default for a person, and only when it is due", func(_ *taskModel, s taskStep) bool {
+		e, byTime := s.event.(task.TakeDefault)
+		p, _ := s.before.Phase.(task.Awaiting)
+		taken := s.after.Choice.ByTime && s.after.Choice != s.before.Choice
+		logged := slices.Contains(s.effects, core.Effect(core.Record{Type: core.TaskDefaulted}))
+		return taken != logged || taken && (!byTime || p.DefaultAt == 0 || e.At < p.DefaultAt || s.after.Choice.Option != s.before.Offer.Default()) ||
+			byTime && !taken && p.DefaultAt != 0 && e.At >= p.DefaultAt
+	}},
+	{"a default is due no later than its offer says", func(_ *taskModel, s taskStep) bool {
+		p, awaiting := s.after.Phase.(task.Awaiting)
+		if !awaiting || s.after == s.before {
+			return false
+		}
+		at := s.after.Current.EndedAt()
+		if e, byTime := s.event.(task.TakeDefault); byTime {
+			at = e.At
+		}
+		if s.after.Offer.After() == 0 {
+			return p.DefaultAt != 0
+		}
+		return p.DefaultAt != at+core.Instant(s.after.Offer.After())
+	}},
 	{"output and question are those of the last report that counts", func(_ *taskModel, s taskStep) bool {
 		e, isReport := s.event.(task.Finish)
 		_, isReply := s.event.(task.Reply)
 		status := s.after.Current.Status()
-		output, question := s.before.Output, s.before.Question
+		output, question, offer := s.before.Output, s.before.Question, s.before.Offer
 		switch {
 		case isReply && s.err == nil && s.before.Continues():
-			output, question = "", ""
+			output, question, offer = "", "", task.Offer{}
 		case isReply && s.err == nil && s.before.Current.Failed():
-			question = ""
+			question, offer = "", task.Offer{}
 		case !isReport || s.before.Current.Finished() || s.after == s.before:
 		case status == task.AttemptCompleted || status == task.AttemptAwaiting, !s.before.Continues() && e.Output+e.Question != "":
-			output, question = e.Output, e.Question
+			output, question, offer = e.Output, e.Question, e.Offer
 		}
-		return s.after.Output != output || s.after.Question != question
+		return s.after.Output != output || s.after.Question != question || s.after.Offer != offer
 	}},
 	{"the first answer wins", func(_ *taskModel, s taskStep) bool {
 		_, isReply := s.event.(task.Reply)

@@ -47,6 +47,8 @@ func taskSituations(t testing.TB) []taskSituation {
 	row("queued, a retry on the next model", fresh, claims, binds, failsProvider)
 	row("queued, its worker was lost", fresh, claims, loses)
 	row("queued, answered", fresh, claims, asks, replies)
+	row("queued, an option chosen", fresh, claims, asksFor(offer(t, false, 0)), chooses("navy"))
+	row("queued, its default taken", fresh, claims, asksFor(offer(t, false, 2_000_000)), passes(0))
 	row("queued, set going again", fresh, claims, failsTerminal, retries(task.Model{}))
 	row("running", fresh, claims)
 	row("running, in a session", fresh, claims, binds)
@@ -65,6 +67,8 @@ func taskSituations(t testing.TB) []taskSituation {
 	row("running, spared once", fresh, claims, expires(1500, 1400))
 	row("complete", fresh, claims, completes)
 	row("awaiting an answer", fresh, claims, asks)
+	row("awaiting an answer, with options", fresh, claims, asksFor(offer(t, false, 2_000_000)))
+	row("awaiting an option", fresh, claims, asksFor(offer(t, true, 0)))
 	row("error, failed", fresh, claims, failsTerminal)
 	row("error, interrupted, answered before", fresh, claims, asks, replies, claims, gives(task.AttemptInterrupted))
 	row("error, retries exhausted", lean, claims, failsProvider)
@@ -72,6 +76,7 @@ func taskSituations(t testing.TB) []taskSituation {
 	row("cancelled, waits for a task", newTask(t, 1), cancels)
 	row("cancelled while it ran", fresh, claims, cancels, gives(task.AttemptCancelled))
 	row("cancelled while it waited for an answer", fresh, claims, asks, cancels)
+	row("cancelled while it waited for an option", fresh, claims, asksFor(offer(t, true, 2_000_000)), cancels)
 	row("blocked before its first claim", fresh, blocks)
 	row("blocked while it waited for an answer", fresh, claims, asks, blocks)
 	return rows
@@ -199,7 +204,26 @@ func taskTables() []taskTable {
 			{"reply, to an earlier question", as(replies, func(e *task.Reply) { e.AttemptID = "att_00" })},
 			{"block", blocks},
 		}},
+		{"Options, and the time of a default", []taskHappening{
+			{"option", chooses("navy")},
+			{"option, written as a reply", as(replies, func(e *task.Reply) { e.Text = " navy\n" })},
+			{"option, with a remark", as(replies, func(e *task.Reply) { e.Option = "navy" })},
+			{"option that is not offered", chooses("Navy")},
+			{"time, default not due", passes(-1)},
+			{"time, default due", passes(0)},
+			{"time, clock set back", as(passes(0), func(e *task.TakeDefault) { e.At = -5_000_000 })},
+			{"finish, asks with options", asksFor(offerOf(false, 2_000_000))},
+		}},
 	}
+}
+
+// offerOf is offer for a table.
+func offerOf(closed bool, after int64) task.Offer {
+	o, err := task.NewOffer([]task.Option{{Label: "navy"}, {Label: "sky"}}, closed, "sky", after)
+	if err != nil {
+		panic(err)
+	}
+	return o
 }
 
 // handsOn reports a failure after which the host tries another model.

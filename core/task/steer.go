@@ -48,6 +48,7 @@ func (t Task) cancel(e Cancel) (Task, []core.Effect, error) {
 }
 
 func (t Task) reply(e Reply) (Task, []core.Effect, error) {
+	before := t
 	if e.AttemptID != "" && e.AttemptID != t.Current.ID {
 		return t.conflict(core.AlreadyResolved, fmt.Sprintf("task %s is %s, and its newest attempt is %s: what attempt %s asked is answered or over; "+
 			"look at what the task says now", t.ID, t.Status(), t.Current.ID, e.AttemptID))
@@ -65,21 +66,51 @@ func (t Task) reply(e Reply) (Task, []core.Effect, error) {
 	case Complete:
 		return t.refuse("replied to: it is over; create a new task")
 	}
-	t.Reply = e.Text
+	choice, text, pointer, problem := t.Offer.choose(e.Option, e.Text)
+	if problem != "" {
+		return before, nil, &core.Refusal{
+			Kind: core.BadAnswer, Noun: "task", Subject: t.ID, State: string(before.Status()), Pointer: pointer,
+			Message: fmt.Sprintf("%s: task %s was not answered: %s", pointer, t.ID, problem),
+		}
+	}
+	return answered(t, text, choice, e.At, e.Next, core.TaskReplied)
+}
+
+// answered queues the task again with the answer.
+func answered(t Task, text string, choice Choice, at core.Instant, successor Successor, kind core.EventType) (Task, []core.Effect, error) {
+	t.Reply, t.Choice = text, choice
 	t.Replies++
-	next := t.attempt(e.Next.AttemptID, CauseReply, t.Current.Link, e.At)
+	next := t.attempt(successor.AttemptID, CauseReply, t.Current.Link, at)
 	next.Model = t.Current.Model
-	return t.queue(next, e.At, core.TaskReplied)
+	return t.queue(next, at, kind)
+}
+
+// takeDefault answers a question by its default, if its time has come. If the clock was set back, a person has no more
+// time from now than the offer says.
+func takeDefault(t Task, e TakeDefault) (Task, []core.Effect, error) {
+	p, awaiting := t.Phase.(Awaiting)
+	if !awaiting || p.DefaultAt == 0 {
+		return t, nil, nil
+	}
+	if latest := e.At + core.Instant(t.Offer.After()); p.DefaultAt > latest {
+		t.Phase = Awaiting{DefaultAt: latest}
+		return t, nil, nil
+	}
+	if e.At < p.DefaultAt {
+		return t, nil, nil
+	}
+	label := t.Offer.Default()
+	return answered(t, label, Choice{Option: label, ByTime: true}, e.At, e.Next, core.TaskDefaulted)
 }
 
 // unasked returns the ended task without a question that the next reply does not answer: a question that has its answer, or
 // one from before the failed attempt. The output of an answered question is removed with it.
 func (t Task) unasked() Task {
 	if t.Continues() {
-		t.Output, t.Question = "", ""
+		t.Output, t.Question, t.Offer = "", "", Offer{}
 	}
 	if t.Current.Failed() {
-		t.Question = ""
+		t.Question, t.Offer = "", Offer{}
 	}
 	return t
 }

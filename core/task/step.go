@@ -20,7 +20,8 @@ import (
 //     model do not count;
 //   - a failure leads to one more attempt or to an end, never to both;
 //   - COMPLETE is final; out of ERROR, CANCELLED and BLOCKED, only Retry and Reply lead back
-//     into the queue;
+//     into the queue, and out of AWAITING_RESPONSE only Reply and the time of a default;
+//   - an answer suits the offer of its question, and a default that time took is never a person's;
 //   - a reply stays with the task, beside the question that it answers, until an attempt that carries it has an outcome;
 //   - every end and every question leaves a notice;
 //   - the notice of a question is withdrawn when the task no longer waits for its answer.
@@ -54,6 +55,8 @@ func (t Task) step(event Event) (Task, []core.Effect, error) {
 		return t.cancel(e)
 	case Reply:
 		return t.reply(e)
+	case TakeDefault:
+		return takeDefault(t, e)
 	case Block:
 		return t.block(e)
 	case DependencyDone:
@@ -212,7 +215,11 @@ func (t Task) finish(e Finish) (Task, []core.Effect, error) {
 		if cancelled {
 			return t.ended(AttemptCancelled, e.At, Failure{}, e.digest(), t.withdrawn(e.At, ""))
 		}
-		return t.ended(AttemptAwaiting, e.At, Failure{}, e.digest(), Awaiting{})
+		waits := Awaiting{}
+		if after := e.Offer.After(); after != 0 {
+			waits.DefaultAt = e.At + core.Instant(after)
+		}
+		return t.ended(AttemptAwaiting, e.At, Failure{}, e.digest(), waits)
 	case AttemptPending, AttemptRunning, AttemptLost:
 	}
 	panic(fmt.Sprintf("task: attempt %s of worker %s finished as %s", t.Current.ID, p.Worker, e.Status))

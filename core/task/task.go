@@ -21,8 +21,11 @@ type Task struct {
 	// that the reply answers.
 	Output   string
 	Question string
-	// Reply is a person's answer, or "". Each attempt gets it until one of them has an outcome.
+	Offer    Offer // of the Question; if that is empty, of the Output
+	// Reply is the answer to the question, or "", and Choice the option that it takes. Each attempt gets both until one of
+	// them has an outcome.
 	Reply   string
+	Choice  Choice
 	Replies int // number of replies
 	Current Attempt
 	Phase   Phase
@@ -71,7 +74,9 @@ type Running struct {
 type Complete struct{}
 
 // Awaiting is the phase of a task that waits for a person's answer.
-type Awaiting struct{}
+type Awaiting struct {
+	DefaultAt core.Instant // when the default of its offer is taken; zero for never
+}
 
 // Errored is the phase of a task that is not tried again until a person or host asks.
 type Errored struct{ Reason ErrorReason }
@@ -196,7 +201,7 @@ func (t Task) Reason() string {
 	panic("task: task without a phase")
 }
 
-// Continues reports whether the attempts of the task carry a person's answer.
+// Continues reports whether the attempts of the task carry an answer.
 func (t Task) Continues() bool { return t.Reply != "" }
 
 // MaxBackoff is the longest wait before a retry, in microseconds. A longer wait means that a clock was set back.

@@ -95,6 +95,31 @@ func asks(t task.Task, at core.Instant) task.Event {
 	return e
 }
 
+// offer returns three options, of which the second is the default, taken after that many microseconds.
+func offer(t require.TestingT, closed bool, after int64) task.Offer {
+	o, err := task.NewOffer([]task.Option{{Label: "navy", Detail: "dark"}, {Label: "sky"}, {Label: "no blue"}}, closed, "sky", after)
+	require.NoError(t, err)
+	return o
+}
+
+// asksFor asks with options.
+func asksFor(o task.Offer) taskMove { return as(asks, func(e *task.Finish) { e.Offer = o }) }
+
+// chooses answers with an option.
+func chooses(label string) taskMove {
+	return as(replies, func(e *task.Reply) { e.Text, e.Option = "", label })
+}
+
+// passes lets time pass: until so long after the default is due.
+func passes(past core.Instant) taskMove {
+	return func(t task.Task, at core.Instant) task.Event {
+		if p, awaiting := t.Phase.(task.Awaiting); awaiting && p.DefaultAt != 0 {
+			at = p.DefaultAt + past
+		}
+		return task.TakeDefault{At: at, Next: successor(t)}
+	}
+}
+
 func gives(status task.AttemptStatus) taskMove {
 	return func(task task.Task, at core.Instant) task.Event { return report(task, at, status) }
 }

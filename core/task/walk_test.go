@@ -71,6 +71,7 @@ func namedMoves() []namedMove {
 		again("the same report, another status", func(e *task.Finish) { e.Status = task.AttemptCancelled }),
 		again("the same report, another output", func(e *task.Finish) { e.Output += "!" }),
 		again("the same report, another question", func(e *task.Finish) { e.Question += "?" }),
+		again("the same report, another offer", func(e *task.Finish) { e.Offer = offerOf(true, 0) }),
 		again("the same report, another failure", func(e *task.Finish) { e.Failure.Message += "!" }),
 		again("the same report, another retry mode", func(e *task.Finish) { e.Mode = task.RetryNever }),
 		again("the same report, another next model", func(e *task.Finish) { e.NextModel = gemini }),

@@ -376,6 +376,8 @@ func reachable() map[string]reflect.Type {
 	}
 	visit(reflect.TypeFor[schema.Error]())
 	delete(found, "Keyed") // parts of params, never values by themselves
+	delete(found, "Offering")
+	delete(found, "Offered")
 	delete(found, "Page")
 	delete(found, "Moved")
 	delete(found, "CheckRun")

@@ -35,7 +35,9 @@ func drawWholeTask(t *rapid.T) task.Task {
 		if drawSome(t, "blocked") {
 			one.Phase = task.Blocked{At: drawInstant(t), Reason: drawText(t, "reason")}
 		}
-	case task.Complete, task.Awaiting, task.Blocked:
+	case task.Awaiting:
+		one.Phase = task.Awaiting{DefaultAt: rapid.SampledFrom([]core.Instant{0, start, start + day}).Draw(t, "default at")}
+	case task.Complete, task.Blocked:
 	}
 	return one
 }
@@ -138,6 +140,9 @@ func drawDropTask(t *rapid.T) verb {
 	}}
 }
 
+// agreedOffer has two options, of which time takes one.
+var agreedOffer, _ = task.NewOffer([]task.Option{{Label: "a"}, {Label: "b"}}, false, "a", 1_000_000)
+
 // drawStep has an event happen to a task, as the engine does.
 func drawStep(t *rapid.T) verb {
 	id, at, token := drawID(t, "tsk"), drawInstant(t), drawID(t, "tok")
@@ -150,12 +155,14 @@ func drawStep(t *rapid.T) verb {
 		task.Bind{At: at, AttemptID: next.AttemptID, Token: token, Session: drawID(t, "ses"), Model: drawModel(t)},
 		task.Expire{At: at, Next: next},
 		task.Finish{At: at, Token: token, Status: task.AttemptCompleted, Output: drawText(t, "output")},
-		task.Finish{At: at, Token: token, Status: task.AttemptAwaiting, Question: "which?"},
+		task.Finish{At: at, Token: token, Status: task.AttemptAwaiting, Question: "which?", Offer: agreedOffer},
+		task.TakeDefault{At: at + day, Next: next},
 		task.Finish{At: at, Token: token, Status: task.AttemptError, Failure: failure, Mode: task.RetryAuto, Next: next},
 		task.ReportSession{At: at, Session: drawID(t, "ses"), Kind: task.SessionError, Failure: failure, Next: next},
 		task.Retry{At: at, Model: drawModel(t), Next: next},
 		task.Cancel{At: at, Reason: drawText(t, "reason")},
 		task.Reply{At: at, Text: "that one", Next: next},
+		task.Reply{At: at, Option: "b", Next: next},
 		task.Block{At: at, Reason: drawText(t, "reason")},
 		task.DependencyDone{At: at},
 	}).Draw(t, "event")
@@ -223,6 +230,8 @@ func drawTaskQuery(t *rapid.T) verb {
 	}
 	if drawSome(t, "ready") {
 		q.ReadyAt = drawInstant(t)
+	} else if drawSome(t, "default") {
+		q.DefaultBy = drawInstant(t)
 	}
 	if drawSome(t, "except") {
 		q.Except = append(q.Except, drawModel(t).Key(), drawModel(t).Key())

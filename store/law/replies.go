@@ -18,10 +18,11 @@ func replyLaws() []Law {
 	}
 }
 
+// reply returns an answer. Time took the third, and no person.
 func reply(taskID string, number int) store.Reply {
 	return store.Reply{
 		TaskID: taskID, Number: number, AttemptID: "att_" + taskID, Question: "which one?",
-		Text: fmt.Sprint("the one with number ", number), By: "ann", At: start + core.Instant(number),
+		Text: fmt.Sprint("the one with number ", number), Option: fmt.Sprint("option ", number), ByTime: number == 3, By: []string{"ann", ""}[number/3%2], At: start + core.Instant(number),
 	}
 }
 
@@ -106,6 +107,7 @@ func putTaskText(t T, tx store.Tx, name string, position int64, text string) {
 	one.Spec.Prompt, one.Spec.Description, one.Spec.RunID, one.Spec.Role = text, text, text, text
 	one.Spec.Parent, one.Spec.DependsOn, one.Spec.Labels = text, text, text
 	one.Output, one.Question, one.Reply, one.Replies = text, text, text, 1
+	one.Offer, one.Choice.Option = offer(t, text), text
 	one.Phase = task.Cancelled{At: start, Reason: text}
 	one.Current = over(one.Current, task.AttemptCancelled)
 	p := one.Current.Phase.(task.EndedAttempt)
@@ -113,7 +115,7 @@ func putTaskText(t T, tx store.Tx, name string, position int64, text string) {
 	one.Current.Phase = p
 	putTasks(t, tx, one)
 	said := reply(name, 1)
-	said.Text, said.Question, said.By = text, text, text
+	said.Text, said.Question, said.Option, said.By = text, text, text, text
 	require.NoError(t, tx.AddReply(said))
 }
 
@@ -126,11 +128,12 @@ func requireTaskText(t T, tx store.Tx, name, text string) {
 		DependsOn: text, Labels: text,
 	}
 	require.True(t, got.Spec == want, "launch of %s is altered", name)
-	require.True(t, got.Output == text && got.Question == text && got.Reply == text, "what %s says is altered", name)
+	require.True(t, got.Output == text && got.Question == text && got.Reply == text && got.Offer == offer(t, text) && got.Choice.Option == text,
+		"what %s says is altered", name)
 	require.True(t, got.Phase == task.Cancelled{At: start, Reason: text}, "reason of %s is altered", name)
 	p := got.Current.Phase.(task.EndedAttempt)
 	require.True(t, p.Worker == text && p.Failure.Message == text, "the attempt of %s is altered", name)
 	said := replies(t, tx, name, 0, 10)
 	require.Len(t, said, 1)
-	require.True(t, said[0].Text == text && said[0].Question == text && said[0].By == text, "reply to %s is altered", name)
+	require.True(t, said[0].Text == text && said[0].Question == text && said[0].Option == text && said[0].By == text, "reply to %s is altered", name)
 }

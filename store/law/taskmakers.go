@@ -2,6 +2,9 @@ package law
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
 
 	"waybill/core"
 	"waybill/core/task"
@@ -68,8 +71,16 @@ func completed(t task.Task) task.Task {
 }
 
 func awaiting(t task.Task) task.Task {
-	t.Phase, t.Current, t.Question = task.Awaiting{}, over(t.Current, task.AttemptAwaiting), "which one?"
+	t.Phase, t.Current, t.Question = task.Awaiting{DefaultAt: t.UpdatedAt + 30}, over(t.Current, task.AttemptAwaiting), "which one?"
 	return t
+}
+
+// offer returns two options, the second of which is taken after a second.
+func offer(t T, detail string) task.Offer {
+	detail = strings.ToValidUTF8(detail[:min(len(detail), task.MaxDetailBytes)], "")
+	o, err := task.NewOffer([]task.Option{{Label: "keep"}, {Label: "drop", Detail: detail}}, true, "drop", 1_000_000)
+	require.NoError(t, err)
+	return o
 }
 
 func errored(t task.Task) task.Task {

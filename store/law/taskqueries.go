@@ -118,6 +118,8 @@ func selections() map[string]selection {
 		"and of no status":      {query{Parent: "ses", Live: true, Status: "GONE"}, []string{}},
 		"and of a run":          {query{Parent: "ses", Live: true, RunID: "run"}, []string{"q1", "r1", "a1"}},
 		"status of a run":       {query{RunID: "run", Status: task.StatusError}, []string{"e1"}},
+		"default not due":       {query{DefaultBy: start + 29}, []string{}},
+		"default due":           {query{DefaultBy: start + 30}, []string{"a1"}},
 	}
 }
 
@@ -261,10 +263,11 @@ func nextReadyIsFound(t T, s store.Store) {
 			one.Phase = task.Queued{NotBefore: before}
 			putTasks(t, tx, one)
 		}
-		putTasks(t, tx, waiting)
+		putTasks(t, tx, waiting, awaiting(newTask("asks", 5)))
 	})
 	next(0, start+10)
 	next(start+9, start+10)
 	next(start+10, start+20)
-	next(start+20, 0)
+	next(start+20, start+30) // the default of the question
+	next(start+30, 0)
 }

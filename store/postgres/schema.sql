@@ -204,13 +204,13 @@ CREATE TABLE tasks (
 	has_reply bigint NOT NULL CHECK (has_reply IN (0, 1)), -- whether task_replies has a row
 	status text COLLATE "C" NOT NULL CHECK (status IN (
 		'QUEUED', 'RUNNING', 'COMPLETE', 'AWAITING_RESPONSE', 'ERROR', 'CANCELLED', 'BLOCKED')),
-	not_before bigint NOT NULL, -- of a retry that waits; 0 for at once
+	not_before bigint NOT NULL, -- of a retry or the default of a question: when time moves it on; 0 for neither
 	stopped_at bigint, -- cancelled, blocked, or asked to end while it runs
 	reason bytea, -- of that, or of an ERROR
 	sum bytea NOT NULL CHECK (length(sum) = 8),
 	PRIMARY KEY (workspace, position),
 	UNIQUE (workspace, id),
-	CHECK (not_before = 0 OR status = 'QUEUED'),
+	CHECK (not_before = 0 OR status IN ('QUEUED', 'AWAITING_RESPONSE')),
 	CHECK (stopped_at IS NULL OR status IN ('RUNNING', 'CANCELLED', 'BLOCKED')),
 	CHECK (stopped_at IS NOT NULL OR status NOT IN ('CANCELLED', 'BLOCKED')),
 	CHECK ((reason IS NULL) = (stopped_at IS NULL AND status <> 'ERROR')),
@@ -219,7 +219,7 @@ CREATE TABLE tasks (
 );
 CREATE INDEX tasks_ready ON tasks (workspace, position, not_before)
 	WHERE status = 'QUEUED' AND waits = 0;
-CREATE INDEX tasks_retry ON tasks (workspace, not_before) WHERE status = 'QUEUED' AND waits = 0 AND not_before > 0;
+CREATE INDEX tasks_due ON tasks (workspace, not_before, status, waits) WHERE not_before > 0;
 CREATE INDEX tasks_status ON tasks (workspace, status, position);
 CREATE INDEX tasks_run ON tasks (workspace, sha256(run_id), position) WHERE run_id <> '';
 CREATE INDEX tasks_parent ON tasks (workspace, sha256(parent), position) WHERE parent <> '';
@@ -243,6 +243,7 @@ CREATE TABLE task_outputs (
 	task bigint NOT NULL,
 	output bytea NOT NULL,
 	question bytea NOT NULL,
+	offer bytea NOT NULL, -- the options of the question, a JSON object, or ''
 	sum bytea NOT NULL CHECK (length(sum) = 8),
 	PRIMARY KEY (workspace, task),
 	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position)
@@ -252,7 +253,10 @@ CREATE TABLE task_replies (
 	workspace bigint NOT NULL,
 	task bigint NOT NULL,
 	reply bytea NOT NULL CHECK (reply <> ''),
+	option bytea NOT NULL, -- its label, or ''
+	by_time bigint NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
 	sum bytea NOT NULL CHECK (length(sum) = 8),
+	CHECK (by_time = 0 OR option <> ''),
 	PRIMARY KEY (workspace, task),
 	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position)
 );
@@ -312,9 +316,12 @@ CREATE TABLE replies (
 	attempt_id bytea NOT NULL,
 	question bytea NOT NULL,
 	text bytea NOT NULL,
+	option bytea NOT NULL, -- its label, or ''
+	by_time bigint NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
 	by bytea NOT NULL,
 	at bigint NOT NULL,
 	sum bytea NOT NULL CHECK (length(sum) = 8),
+	CHECK (by_time = 0 OR (option <> '' AND by = '')),
 	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position),
 	PRIMARY KEY (workspace, task, number)
 );

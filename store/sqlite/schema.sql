@@ -199,11 +199,11 @@ CREATE TABLE tasks (
 	has_reply    INTEGER NOT NULL CHECK (has_reply IN (0, 1)),  -- whether task_replies has a row
 	status       TEXT NOT NULL CHECK (status IN
 		('QUEUED', 'RUNNING', 'COMPLETE', 'AWAITING_RESPONSE', 'ERROR', 'CANCELLED', 'BLOCKED')),
-	not_before   INTEGER NOT NULL, -- of a retry that waits; 0 for at once
+	not_before   INTEGER NOT NULL, -- of a retry or the default of a question: when time moves it on; 0 for neither
 	stopped_at   INTEGER,          -- cancelled, blocked, or asked to end while it runs
 	reason       TEXT,             -- of that, or of an ERROR
 	sum          BLOB NOT NULL CHECK (length(sum) = 8),
-	CHECK (not_before = 0 OR status = 'QUEUED'),
+	CHECK (not_before = 0 OR status IN ('QUEUED', 'AWAITING_RESPONSE')),
 	CHECK (stopped_at IS NULL OR status IN ('RUNNING', 'CANCELLED', 'BLOCKED')),
 	CHECK (stopped_at IS NOT NULL OR status NOT IN ('CANCELLED', 'BLOCKED')),
 	CHECK ((reason IS NULL) = (stopped_at IS NULL AND status <> 'ERROR')),
@@ -212,7 +212,7 @@ CREATE TABLE tasks (
 ) STRICT;
 
 CREATE INDEX tasks_ready ON tasks (position, not_before, role, run_id) WHERE status = 'QUEUED' AND waits = 0;
-CREATE INDEX tasks_retry ON tasks (not_before) WHERE status = 'QUEUED' AND waits = 0 AND not_before > 0;
+CREATE INDEX tasks_due ON tasks (not_before, status, waits) WHERE not_before > 0;
 CREATE INDEX tasks_status ON tasks (status, position);
 CREATE INDEX tasks_run ON tasks (run_id, position) WHERE run_id <> '';
 CREATE INDEX tasks_parent ON tasks (parent, position) WHERE parent <> '';
@@ -232,13 +232,17 @@ CREATE TABLE task_outputs (
 	task     INTEGER PRIMARY KEY REFERENCES tasks (position),
 	output   TEXT NOT NULL,
 	question TEXT NOT NULL,
+	offer    TEXT NOT NULL, -- the options of the question, a JSON object, or ''
 	sum      BLOB NOT NULL CHECK (length(sum) = 8)
 ) STRICT;
 
 CREATE TABLE task_replies (
-	task  INTEGER PRIMARY KEY REFERENCES tasks (position),
-	reply TEXT NOT NULL CHECK (reply <> ''),
-	sum   BLOB NOT NULL CHECK (length(sum) = 8)
+	task    INTEGER PRIMARY KEY REFERENCES tasks (position),
+	reply   TEXT NOT NULL CHECK (reply <> ''),
+	option  TEXT NOT NULL, -- its label, or ''
+	by_time INTEGER NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
+	sum     BLOB NOT NULL CHECK (length(sum) = 8),
+	CHECK (by_time = 0 OR option <> '')
 ) STRICT;
 
 CREATE TABLE attempts (
@@ -293,10 +297,13 @@ CREATE TABLE replies (
 	attempt_id TEXT NOT NULL,
 	question   TEXT NOT NULL,
 	text       TEXT NOT NULL,
+	option     TEXT NOT NULL, -- its label, or ''
+	by_time    INTEGER NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
 	by         TEXT NOT NULL,
 	at         INTEGER NOT NULL,
 	sum        BLOB NOT NULL CHECK (length(sum) = 8),
-	PRIMARY KEY (task, number)
+	PRIMARY KEY (task, number),
+	CHECK (by_time = 0 OR (option <> '' AND by = ''))
 ) STRICT;
 
 CREATE TABLE dependencies (

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	replyNames      = []string{"task", "number", "attempt_id", "question", "text", "by", "at"}
+	replyNames      = []string{"task", "number", "attempt_id", "question", "text", "option", "by_time", "by", "at"}
 	replyColumns    = qualified("replies", replyNames) + ", tasks.id"
 	insertReply     = inserting("replies", replyNames)
 	dependencyNames = []string{"depends_on", "task"}
@@ -18,14 +18,15 @@ var (
 const replyTable = "replies LEFT JOIN tasks ON tasks.position = replies.task AND tasks.workspace = replies.workspace"
 
 func replyRow(position int64, r store.Reply) []any {
-	return []any{position, int64(r.Number), r.AttemptID, r.Question, r.Text, r.By, int64(r.At)}
+	return []any{position, int64(r.Number), r.AttemptID, r.Question, r.Text, r.Option, flag(r.ByTime), r.By, int64(r.At)}
 }
 
 // takeReply takes replyColumns and checks them against their sum. A reply whose task is missing is damaged.
 func takeReply(r *Row, buf *encoder) (position int64, reply store.Reply, err error) {
 	sound := r.sound(kindReply, len(replyNames), buf)
 	position, reply.Number, reply.AttemptID = r.Integer(), int(r.Integer()), r.Text()
-	reply.Question, reply.Text, reply.By, reply.At = r.Text(), r.Text(), r.Text(), core.Instant(r.Integer())
+	reply.Question, reply.Text, reply.Option, reply.ByTime = r.Text(), r.Text(), r.Text(), r.Integer() != 0
+	reply.By, reply.At = r.Text(), core.Instant(r.Integer())
 	r.take() // the sum
 	reply.TaskID = r.Text()
 	if !sound || r.err != nil {

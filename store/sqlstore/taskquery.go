@@ -16,8 +16,10 @@ var (
 	liveTerm     = "tasks.status IN (" + quoted(liveStatuses) + ")"
 	free         = "tasks.status = " + quoted([]task.Status{task.StatusQueued}) + " AND tasks.waits = 0"
 
-	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry WHERE tasks.workspace = :w AND " + free +
-		" AND not_before > 0 AND not_before > ?"
+	asking = "tasks.status = " + quoted([]task.Status{task.StatusAwaiting})
+
+	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_due WHERE tasks.workspace = :w AND (" + free +
+		" OR " + asking + ") AND not_before > 0 AND not_before > ?"
 )
 
 // quoted writes statuses as SQL has them.
@@ -174,6 +176,8 @@ func bestIndex(q store.TaskQuery) string {
 		return " INDEXED BY tasks_parent"
 	case q.ReadyAt != 0:
 		return " INDEXED BY tasks_ready"
+	case q.DefaultBy != 0:
+		return " INDEXED BY tasks_due"
 	}
 	return ""
 }
@@ -204,6 +208,9 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 	if q.ReadyAt != 0 {
 		add(free+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
 			int64(q.ReadyAt), int64(q.ReadyAt)+task.MaxBackoff)
+	}
+	if q.DefaultBy != 0 {
+		add(asking+" AND tasks.not_before > 0 AND tasks.not_before <= ?", int64(q.DefaultBy))
 	}
 	if len(q.Except) > 0 {
 		add("coalesce(attempts.model_key, '') NOT IN (?" + strings.Repeat(", ?", len(q.Except)-1) + ")")

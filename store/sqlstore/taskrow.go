@@ -29,8 +29,8 @@ var (
 		"on_model", "replies", "has_output", "has_reply", "status", "not_before", "stopped_at", "reason",
 	}
 	specNames      = []string{"task", "prompt", "description", "chain", "depends_on", "labels"}
-	outputNames    = []string{"task", "output", "question"}
-	taskReplyNames = []string{"task", "reply"}
+	outputNames    = []string{"task", "output", "question", "offer"}
+	taskReplyNames = []string{"task", "reply", "option", "by_time"}
 
 	// taskColumns are all that make a task, with its newest attempt.
 	taskColumns = qualified("tasks", taskNames) + ", " + qualified("task_specs", specNames) + ", " +
@@ -53,7 +53,9 @@ func taskTable(by string) string {
 		LEFT JOIN task_replies ON task_replies.task = tasks.position AND task_replies.workspace = tasks.workspace`
 }
 
-func hasOutput(t task.Task) bool { return t.Output != "" || t.Question != "" }
+func hasOutput(t task.Task) bool {
+	return t.Output != "" || t.Question != "" || t.Offer != (task.Offer{})
+}
 
 // taskRow returns the values of taskNames.
 func taskRow(t task.Task) []any {
@@ -75,7 +77,9 @@ func taskPhaseRow(phase task.Phase) (notBefore, stoppedAt, reason any) {
 			return int64(0), nil, orNull(p.CancelReason)
 		}
 		return int64(0), int64(p.CancelAt), p.CancelReason
-	case task.Complete, task.Awaiting:
+	case task.Awaiting:
+		return int64(p.DefaultAt), nil, nil
+	case task.Complete:
 		return int64(0), nil, nil
 	case task.Errored:
 		return int64(0), nil, string(p.Reason)
@@ -92,9 +96,13 @@ func specRow(t task.Task) []any {
 	return []any{t.Position, l.Prompt, l.Description, chainText(l.Chain), l.DependsOn, l.Labels}
 }
 
-func outputRow(t task.Task) []any { return []any{t.Position, t.Output, t.Question} }
+func outputRow(t task.Task) []any {
+	return []any{t.Position, t.Output, t.Question, t.Offer.String()}
+}
 
-func taskReplyRow(t task.Task) []any { return []any{t.Position, t.Reply} }
+func taskReplyRow(t task.Task) []any {
+	return []any{t.Position, t.Reply, t.Choice.Option, flag(t.Choice.ByTime)}
+}
 
 // chainText writes a chain as a JSON array of triples.
 func chainText(c task.Chain) string {
@@ -170,7 +178,7 @@ func taskPhase(status task.Status, notBefore, stoppedAt core.Instant, reason str
 	case task.StatusComplete:
 		return task.Complete{}
 	case task.StatusAwaiting:
-		return task.Awaiting{}
+		return task.Awaiting{DefaultAt: notBefore}
 	case task.StatusError:
 		return task.Errored{Reason: task.ErrorReason(reason)}
 	case task.StatusCancelled:
@@ -204,8 +212,10 @@ func takeOutput(r *Row, buf *encoder, t *task.Task) bool {
 	}
 	r.take() // the position
 	t.Output, t.Question = r.Text(), r.Text()
+	var err error
+	t.Offer, err = task.ParseOffer(r.Text())
 	r.take() // the sum
-	return true
+	return err == nil
 }
 
 func takeTaskReply(r *Row, buf *encoder, t *task.Task) bool {
@@ -217,7 +227,7 @@ func takeTaskReply(r *Row, buf *encoder, t *task.Task) bool {
 		return false
 	}
 	r.take() // the position
-	t.Reply = r.Text()
+	t.Reply, t.Choice.Option, t.Choice.ByTime = r.Text(), r.Text(), r.Integer() != 0
 	r.take() // the sum
 	return true
 }

@@ -157,14 +157,14 @@ func (t *Tx) replaceTask(old, task task.Task) error {
 
 // putTexts writes the texts of a task that have changed.
 func (t *Tx) putTexts(old, task task.Task) (err error) {
-	if old.Output != task.Output || old.Question != task.Question {
+	if old.Output != task.Output || old.Question != task.Question || old.Offer != task.Offer {
 		if hasOutput(task) {
 			_, err = t.c.Exec(putOutput, t.summed(kindOutput, outputRow(task))...)
 		} else {
 			_, err = t.c.Exec("DELETE FROM task_outputs WHERE task_outputs.workspace = :w AND task = ?", task.Position)
 		}
 	}
-	if err != nil || old.Reply == task.Reply {
+	if err != nil || old.Reply == task.Reply && old.Choice == task.Choice {
 		return err
 	}
 	if task.Reply != "" {

@@ -27,10 +27,14 @@ type taskRecord struct {
 	OnModel      int          `json:"on_model,omitempty"`
 	Output       text         `json:"output,omitempty"`
 	Question     text         `json:"question,omitempty"`
+	Offer        text         `json:"offer,omitempty"`
 	Reply        text         `json:"reply,omitempty"`
+	Option       text         `json:"option,omitempty"`
+	ByTime       bool         `json:"by_time,omitempty"`
 	Replies      int          `json:"replies,omitempty"`
 	Status       text         `json:"status"`
 	NotBefore    core.Instant `json:"not_before,omitempty"`
+	DefaultAt    core.Instant `json:"default_at,omitempty"`
 	CancelAt     core.Instant `json:"cancel_at,omitempty"`
 	CancelReason text         `json:"cancel_reason,omitempty"`
 	At           core.Instant `json:"at,omitempty"`
@@ -56,7 +60,8 @@ func taskOf(t task.Task) *taskRecord {
 		Prompt: text(l.Prompt), Description: text(l.Description), RunID: text(l.RunID), Role: text(l.Role), Parent: text(l.Parent),
 		MaxAttempts: l.MaxAttempts, DependsOn: text(l.DependsOn), Labels: text(l.Labels),
 		Waits: t.Waits, Failures: t.Spent.Failures, OnModel: t.Spent.OnModel,
-		Output: text(t.Output), Question: text(t.Question), Reply: text(t.Reply), Replies: t.Replies, Status: text(t.Status()),
+		Output: text(t.Output), Question: text(t.Question), Offer: text(t.Offer.String()),
+		Reply: text(t.Reply), Option: text(t.Choice.Option), ByTime: t.Choice.ByTime, Replies: t.Replies, Status: text(t.Status()),
 	}
 	for _, m := range l.Chain.Models() {
 		to.Models = append(to.Models, modelOf(m))
@@ -66,7 +71,9 @@ func taskOf(t task.Task) *taskRecord {
 		to.NotBefore = p.NotBefore
 	case task.Running:
 		to.CancelAt, to.CancelReason = p.CancelAt, text(p.CancelReason)
-	case task.Complete, task.Awaiting:
+	case task.Awaiting:
+		to.DefaultAt = p.DefaultAt
+	case task.Complete:
 	case task.Errored:
 		to.Reason = text(p.Reason)
 	case task.Cancelled:
@@ -90,10 +97,15 @@ func (t *taskRecord) put(to *filler) error {
 	if err != nil {
 		return err
 	}
+	offer, err := task.ParseOffer(string(t.Offer))
+	if err != nil {
+		return err
+	}
 	value := task.Task{
 		ID: string(t.ID), Position: t.Position, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Spec: launch,
 		Waits: t.Waits, Spent: task.Spent{Failures: t.Failures, OnModel: t.OnModel},
-		Output: string(t.Output), Question: string(t.Question), Reply: string(t.Reply), Replies: t.Replies, Phase: phase,
+		Output: string(t.Output), Question: string(t.Question), Offer: offer,
+		Reply: string(t.Reply), Choice: task.Choice{Option: string(t.Option), ByTime: t.ByTime}, Replies: t.Replies, Phase: phase,
 	}
 	if err := exact(t, taskOf(value)); err != nil {
 		return err
@@ -123,7 +135,7 @@ func (t *taskRecord) phase() (task.Phase, error) {
 	case task.StatusComplete:
 		return task.Complete{}, nil
 	case task.StatusAwaiting:
-		return task.Awaiting{}, nil
+		return task.Awaiting{DefaultAt: t.DefaultAt}, nil
 	case task.StatusError:
 		return task.Errored{Reason: task.ErrorReason(t.Reason)}, nil
 	case task.StatusCancelled:
@@ -140,12 +152,14 @@ type reply struct {
 	AttemptID text         `json:"attempt_id"`
 	Question  text         `json:"question,omitempty"`
 	Text      text         `json:"text"`
+	Option    text         `json:"option,omitempty"`
+	ByTime    bool         `json:"by_time,omitempty"`
 	By        text         `json:"by,omitempty"`
 	At        core.Instant `json:"at"`
 }
 
 func replyOf(r store.Reply) *reply {
-	return &reply{text(r.TaskID), r.Number, text(r.AttemptID), text(r.Question), text(r.Text), text(r.By), r.At}
+	return &reply{text(r.TaskID), r.Number, text(r.AttemptID), text(r.Question), text(r.Text), text(r.Option), r.ByTime, text(r.By), r.At}
 }
 
 func (r *reply) kind() string { return "reply" }
@@ -158,7 +172,7 @@ func (r *reply) put(to *filler) error {
 	}
 	return to.tx.AddReply(store.Reply{
 		TaskID: to.task, Number: r.Number, AttemptID: string(r.AttemptID), Question: string(r.Question), Text: string(r.Text),
-		By: string(r.By), At: r.At,
+		Option: string(r.Option), ByTime: r.ByTime, By: string(r.By), At: r.At,
 	})
 }
 

@@ -144,6 +144,8 @@ func wholeTasks(t *testing.T, tx store.Tx, all *sample) {
 	t.Helper()
 	chain, err := task.NewChain([]task.Model{{Provider: "<&> é", ID: "m", Variant: "v"}, {Provider: "p", ID: "m"}})
 	require.NoError(t, err)
+	offer, err := task.NewOffer([]task.Option{{Label: "<&> é", Detail: "d"}, {Label: "l"}}, true, "l", 1_000_000)
+	require.NoError(t, err)
 	var ids []string
 	for _, c := range []struct {
 		task    task.Phase
@@ -152,13 +154,13 @@ func wholeTasks(t *testing.T, tx store.Tx, all *sample) {
 		{filled[task.Queued](all), task.PendingAttempt{}},
 		{filled[task.Running](all), filled[task.RunningAttempt](all)},
 		{task.Complete{}, ended(all, task.AttemptCompleted)},
-		{task.Awaiting{}, ended(all, task.AttemptAwaiting)},
+		{filled[task.Awaiting](all), ended(all, task.AttemptAwaiting)},
 		{filled[task.Errored](all), ended(all, task.AttemptLost)},
 		{filled[task.Cancelled](all), ended(all, task.AttemptCancelled)},
 		{filled[task.Blocked](all), ended(all, task.AttemptInterrupted)},
 	} {
 		one := filled[task.Task](all)
-		one.Spec.Chain, one.Phase, one.Current = chain, c.task, task.Attempt{}
+		one.Spec.Chain, one.Phase, one.Current, one.Offer = chain, c.task, task.Attempt{}, offer
 		ids = append(ids, one.ID)
 		require.NoError(t, tx.PutTask(one))
 		wholeAttempts(t, tx, all, one.ID, c.attempt)
@@ -180,7 +182,10 @@ func wholeAttempts(t *testing.T, tx store.Tx, all *sample, taskID string, last t
 		a.TaskID, a.Number, a.Phase = taskID, i+1, phase
 		require.NoError(t, tx.PutAttempt(a))
 		r := filled[store.Reply](all)
-		r.TaskID, r.Number = taskID, i+1
+		r.TaskID, r.Number, r.ByTime = taskID, i+1, i > 0
+		if r.ByTime {
+			r.By = ""
+		}
 		require.NoError(t, tx.AddReply(r))
 	}
 }

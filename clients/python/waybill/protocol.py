@@ -254,6 +254,13 @@ class Awaiting(_AwaitingRequired, total=False):
     """Awaiting is a task that waits for a person."""
 
     description: str
+    options: List[Option]
+    #: with options: whether own words are an answer, too
+    allow_text: bool
+    #: the label of an option
+    default: str
+    #: when time takes the default unless a person answers before
+    default_at: Time
     #: the clock was set back since it began to wait
     clock_skew: bool
     url: str
@@ -865,6 +872,14 @@ class FinishAttemptParams(_FinishAttemptParamsRequired, total=False):
     output: str
     #: what the person is asked, with awaiting_response; without it the output is the question
     question: str
+    #: at most 20
+    options: List[Option]
+    #: false: only an option is an answer; default `true`
+    allow_text: bool
+    #: the label of the option that forms suggest
+    default: str
+    #: when time takes the default; without it, never; a whole number from 1000 to 2592000000
+    default_after_ms: int
     #: what went wrong
     error: ErrorSaid
     #: default `auto`
@@ -1471,6 +1486,18 @@ class OperatorMatch(TypedDict):
     text: str
 
 
+class _OptionRequired(TypedDict):
+    #: one line of at most 200 characters; labels that look the same are refused
+    label: str
+
+
+class Option(_OptionRequired, total=False):
+    """Option is one answer that a question offers."""
+
+    #: at most 4 KiB
+    detail: str
+
+
 class OtherFile(TypedDict):
     """OtherFile is a file or folder among plans that is not a plan."""
 
@@ -1901,21 +1928,27 @@ class _ReplyRequired(TypedDict):
 
 
 class Reply(_ReplyRequired, total=False):
-    """Reply is a person's answer to a task."""
+    """Reply is an answer to a task."""
 
+    #: the label of the option that it takes
+    option: str
+    #: whether time took the default; no person answered
+    by_time: bool
     question: str
     by: str
 
 
 class _ReplyParamsRequired(TypedDict):
     task_id: str
-    #: at most 64 KiB
-    reply: str
 
 
 class ReplyParams(_ReplyParamsRequired, total=False):
     """ReplyParams are the params of reply."""
 
+    #: at most 64 KiB; a text that is a label takes that option; needed without option
+    reply: str
+    #: the label of an option of the question
+    option: str
     by: str
     #: the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED
     attempt_id: str
@@ -2421,8 +2454,19 @@ class Task(_TaskRequired, total=False):
     #: output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one
     output: str
     question: str
+    options: List[Option]
+    #: with options: whether own words are an answer, too
+    allow_text: bool
+    #: the label of an option
+    default: str
+    #: when time takes the default unless a person answers before
+    default_at: Time
     #: the answer that an attempt carries and none has acted on yet
     user_reply: str
+    #: the option that this answer takes
+    user_option: str
+    #: whether time took the default; no person answered
+    user_by_time: bool
     error: TaskError
     #: what holds a queued task back
     waiting_for: List[WaitingFor]
@@ -2528,6 +2572,13 @@ class TaskNote(_TaskNoteRequired, total=False):
     run_id: str
     #: of task/awaiting_response; one of more than 4 KiB is left out
     question: str
+    options: List[Option]
+    #: with options: whether own words are an answer, too
+    allow_text: bool
+    #: the label of an option
+    default: str
+    #: when time takes the default unless a person answers before
+    default_at: Time
 
 
 class _TaskParamsRequired(TypedDict):
@@ -2946,7 +2997,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["reply"], params: ReplyParams) -> ReplyResult:
-        """Answers the question of a task and continues the task. Of several replies the first wins."""
+        """Answers the question of a task by one of its options or in own words, and continues the task. Of several replies the first wins."""
 
     @overload
     async def call(self, method: Literal["list_plans"], params: Optional[NoParams] = None) -> PlanList:

@@ -208,6 +208,13 @@ export interface Awaiting {
   attempt_id: string;
   description?: string;
   question: string;
+  options?: Array<Option>;
+  /** with options: whether own words are an answer, too */
+  allow_text?: boolean;
+  /** the label of an option */
+  default?: string;
+  /** when time takes the default unless a person answers before */
+  default_at?: Time;
   /** the end of the output */
   output_excerpt: string;
   since: Time;
@@ -712,6 +719,14 @@ export interface FinishAttemptParams {
   output?: string;
   /** what the person is asked, with awaiting_response; without it the output is the question */
   question?: string;
+  /** at most 20 */
+  options?: Array<Option>;
+  /** false: only an option is an answer; default `true` */
+  allow_text?: boolean;
+  /** the label of the option that forms suggest */
+  default?: string;
+  /** when time takes the default; without it, never; a whole number from 1000 to 2592000000 */
+  default_after_ms?: number;
   /** what went wrong */
   error?: ErrorSaid;
   /** default `auto` */
@@ -1210,6 +1225,14 @@ export interface OperatorMatch {
   text: string;
 }
 
+/** Option is one answer that a question offers. */
+export interface Option {
+  /** one line of at most 200 characters; labels that look the same are refused */
+  label: string;
+  /** at most 4 KiB */
+  detail?: string;
+}
+
 /** OtherFile is a file or folder among plans that is not a plan. */
 export interface OtherFile {
   path: string;
@@ -1557,11 +1580,15 @@ export interface ReplanResult {
   frontier_changed: boolean;
 }
 
-/** Reply is a person's answer to a task. */
+/** Reply is an answer to a task. */
 export interface Reply {
   /** from 1 */
   number: number;
   reply: string;
+  /** the label of the option that it takes */
+  option?: string;
+  /** whether time took the default; no person answered */
+  by_time?: boolean;
   question?: string;
   by?: string;
   at: Time;
@@ -1572,8 +1599,10 @@ export interface Reply {
 /** ReplyParams are the params of reply. */
 export interface ReplyParams {
   task_id: string;
-  /** at most 64 KiB */
-  reply: string;
+  /** at most 64 KiB; a text that is a label takes that option; needed without option */
+  reply?: string;
+  /** the label of an option of the question */
+  option?: string;
   by?: string;
   /** the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED */
   attempt_id?: string;
@@ -1975,8 +2004,19 @@ export interface Task {
   /** output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one */
   output?: string;
   question?: string;
+  options?: Array<Option>;
+  /** with options: whether own words are an answer, too */
+  allow_text?: boolean;
+  /** the label of an option */
+  default?: string;
+  /** when time takes the default unless a person answers before */
+  default_at?: Time;
   /** the answer that an attempt carries and none has acted on yet */
   user_reply?: string;
+  /** the option that this answer takes */
+  user_option?: string;
+  /** whether time took the default; no person answered */
+  user_by_time?: boolean;
   error?: TaskError;
   depends_on: Array<string>;
   /** what holds a queued task back */
@@ -2060,6 +2100,13 @@ export interface TaskNote {
   run_id?: string;
   /** of task/awaiting_response; one of more than 4 KiB is left out */
   question?: string;
+  options?: Array<Option>;
+  /** with options: whether own words are an answer, too */
+  allow_text?: boolean;
+  /** the label of an option */
+  default?: string;
+  /** when time takes the default unless a person answers before */
+  default_at?: Time;
 }
 
 /** TaskParams are the params of get_task. */
@@ -2281,7 +2328,7 @@ export interface MethodMap {
   "get_timeline": { params: TimelineParams; result: Timeline };
   /** Lists the tasks that wait for an answer, the oldest first. */
   "list_awaiting": { params: ListAwaitingParams; result: AwaitingList };
-  /** Answers the question of a task and continues the task. Of several replies the first wins. */
+  /** Answers the question of a task by one of its options or in own words, and continues the task. Of several replies the first wins. */
   "reply": { params: ReplyParams; result: ReplyResult };
   /** Lists the plans of the workspace with their totals. */
   "list_plans": { params: Record<string, never>; result: PlanList };
