@@ -14,27 +14,11 @@ import (
 	"waybill/plan/read"
 )
 
-// source is a plan that was read.
-type source struct {
-	Dialect    string
-	Checkboxes int
-	Rows       *plan.Rows
-	Item       func(i int32) plan.Item
-}
-
 // Set returns the plan with another status of one item. Only the mark of that item changes. The status of other items
 // stays the same, except for headings whose status follows from the items below them. The error is a *plan.ItemError or
 // a *plan.MarkError.
 func Set(r *plan.Reading, m plan.Marking) (plan.Marked, error) {
-	p := sourceOf(r)
-	reread := func(text string) (source, error) {
-		again, err := read.Read(text, r.Hints())
-		if err != nil {
-			return source{}, err
-		}
-		return sourceOf(again), nil
-	}
-	e := editor{source: p, Marking: m, d: dialect.Of(p.Dialect), reread: reread}
+	e := editor{Reading: r, Marking: m, rows: r.Rows(), d: dialect.Of(r.Dialect)}
 	if err := e.meant(); err != nil {
 		return plan.Marked{}, err
 	}
@@ -43,7 +27,7 @@ func Set(r *plan.Reading, m plan.Marking) (plan.Marked, error) {
 	}
 	if e.entry.Status == m.Status {
 		at := int(e.entry.Mark)
-		return plan.Marked{Text: p.Rows.Text, Changed: plan.Span{Start: at, End: at}, Item: p.Item(e.i)}, nil
+		return plan.Marked{Text: e.rows.Text, Changed: plan.Span{Start: at, End: at}, Item: r.At(e.i)}, nil
 	}
 	marked, misread := e.try(m.Status)
 	switch {
@@ -56,18 +40,14 @@ func Set(r *plan.Reading, m plan.Marking) (plan.Marked, error) {
 	return plan.Marked{}, e.refuse(plan.MarkInexpressible, e.inexpressible())
 }
 
-func sourceOf(r *plan.Reading) source {
-	return source{Dialect: r.Dialect, Checkboxes: r.Checkboxes, Rows: r.Rows(), Item: r.At}
-}
-
 // editor is one call of Set.
 type editor struct {
-	source
+	*plan.Reading
 	plan.Marking
-	d      *dialect.Dialect
-	i      int32 // the item
-	entry  *plan.Entry
-	reread func(text string) (source, error)
+	rows  *plan.Rows
+	d     *dialect.Dialect
+	i     int32 // the item
+	entry *plan.Entry
 }
 
 func (e *editor) refuse(reason plan.MarkReason, message string) *plan.MarkError {
@@ -76,9 +56,9 @@ func (e *editor) refuse(reason plan.MarkReason, message string) *plan.MarkError 
 
 // lines returns the lines of the items with the requested id.
 func (e *editor) lines() (lines []int) {
-	for i := range e.Rows.Entries {
-		if e.Rows.Entries[i].ID == e.ItemID {
-			lines = append(lines, int(e.Rows.Entries[i].Line))
+	for i := range e.rows.Entries {
+		if e.rows.Entries[i].ID == e.ItemID {
+			lines = append(lines, int(e.rows.Entries[i].Line))
 		}
 	}
 	return lines
@@ -95,14 +75,14 @@ func (e *editor) meant() error {
 		return e.refuse(plan.MarkAmbiguous, fmt.Sprintf("it is on the lines %s: name one with line", listed))
 	}
 	e.i = -1
-	for i := range e.Rows.Entries {
-		one := &e.Rows.Entries[i]
+	for i := range e.rows.Entries {
+		one := &e.rows.Entries[i]
 		if one.ID != e.ItemID || e.Line != 0 && int(one.Line) != e.Line {
 			continue
 		}
 		if e.i >= 0 {
 			return e.refuse(plan.MarkAmbiguous, fmt.Sprintf("it is on line %d of more than one file, in %s and in %s: give one of them another id",
-				e.Line, e.Rows.Where(e.i), e.Rows.Where(int32(i))))
+				e.Line, e.rows.Where(e.i), e.rows.Where(int32(i))))
 		}
 		e.i, e.entry = int32(i), one
 	}
@@ -138,7 +118,7 @@ func (e *editor) unmarkable() (reason plan.MarkReason, message string) {
 
 // quoted reports whether the mark is in a block quote.
 func (e *editor) quoted() bool {
-	before := e.Rows.Text[:e.entry.Mark]
+	before := e.rows.Text[:e.entry.Mark]
 	before = before[strings.LastIndexAny(before, "\r\n")+1:]
 	return strings.HasPrefix(lex.Trim(strings.TrimPrefix(before, lex.BOM)), ">")
 }
@@ -153,12 +133,12 @@ func (e *editor) try(status plan.Status) (marked *plan.Marked, misread string) {
 		}
 		tried[mark] = true
 		text := e.replaced(mark)
-		after, err := e.reread(text)
-		if err != nil || len(after.Rows.Entries) <= int(e.i) || after.Rows.Entries[e.i].Status != status {
+		after, err := read.Read(text, e.Hints())
+		if err != nil || after.Len() <= int(e.i) || after.Rows().Entries[e.i].Status != status {
 			continue
 		}
-		switch item, rest := after.Item(e.i), e.restStays(&after); {
-		case rest && sameText(e.Item(e.i), item):
+		switch item, rest := after.At(e.i), e.restStays(after); {
+		case rest && sameText(e.At(e.i), item):
 			return &plan.Marked{Text: text, Changed: plan.Span{Start: int(e.entry.Mark), End: int(e.entry.MarkEnd)}, Item: item}, ""
 		case !rest && misread == "":
 			misread = mark
@@ -168,12 +148,12 @@ func (e *editor) try(status plan.Status) (marked *plan.Marked, misread string) {
 }
 
 // restStays reports whether nothing but the status of the item changed, and what follows from it.
-func (e *editor) restStays(after *source) bool {
-	if after.Dialect != e.Dialect || after.Checkboxes != e.Checkboxes || len(after.Rows.Entries) != len(e.Rows.Entries) {
+func (e *editor) restStays(after *plan.Reading) bool {
+	if after.Dialect != e.Dialect || after.Checkboxes != e.Checkboxes || after.Len() != e.Len() {
 		return false
 	}
-	for k := range e.Rows.Entries {
-		was, is := &e.Rows.Entries[k], &after.Rows.Entries[k]
+	for k := range e.rows.Entries {
+		was, is := &e.rows.Entries[k], &after.Rows().Entries[k]
 		follows := was.Follows && is.Follows
 		if was.ID != is.ID || was.Line != is.Line || int32(k) != e.i && !follows && was.Status != is.Status {
 			return false
@@ -193,12 +173,12 @@ func sameText(was, is plan.Item) bool {
 // replaced returns the text with another mark. For a folder plan it rebuilds the list of files, which contains their
 // sizes.
 func (e *editor) replaced(mark string) string {
-	text, from, to := e.Rows.Text, int(e.entry.Mark), int(e.entry.MarkEnd)
-	if e.Rows.Files == nil {
+	text, from, to := e.rows.Text, int(e.entry.Mark), int(e.entry.MarkEnd)
+	if e.rows.Files == nil {
 		return text[:from] + mark + text[to:]
 	}
-	files := make([]plan.PlanFile, len(e.Rows.Files))
-	for k, f := range e.Rows.Files {
+	files := make([]plan.PlanFile, len(e.rows.Files))
+	for k, f := range e.rows.Files {
 		files[k] = plan.PlanFile{Name: f.Name, Text: text[f.From:f.To]}
 		if f.From <= from && to <= f.To {
 			files[k].Text = text[f.From:from] + mark + text[to:f.To]

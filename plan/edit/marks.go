@@ -27,8 +27,8 @@ func (e *editor) candidates(status plan.Status) []string {
 		return []string{[...]string{plan.Pending: " ", plan.Completed: "x", plan.Skipped: ""}[status]}
 	}
 	var marks []string
-	for i := range e.Rows.Entries {
-		one := &e.Rows.Entries[i]
+	for i := range e.rows.Entries {
+		one := &e.rows.Entries[i]
 		if mark := e.mark(one); one.Worded && one.Status == status && !one.Withdrawn && lex.Trim(mark) != "" && !lex.EqualWord(mark, "x") {
 			marks = append(marks, mark)
 		}
@@ -48,15 +48,15 @@ func (e *editor) candidates(status plan.Status) []string {
 
 // headed reports whether the item is a heading.
 func (e *editor) headed() bool {
-	return e.entry.Worded && !e.d.Records && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(e.Rows.Text[e.entry.From:], lex.BOM), " "), "#")
+	return e.entry.Worded && !e.d.Records && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(e.rows.Text[e.entry.From:], lex.BOM), " "), "#")
 }
 
-func (e *editor) mark(one *plan.Entry) string { return e.Rows.Text[one.Mark:one.MarkEnd] }
+func (e *editor) mark(one *plan.Entry) string { return e.rows.Text[one.Mark:one.MarkEnd] }
 
 // boxMarks returns the possible marks of a checkbox: those of the dialect and the legend. All tools know space and x, so
 // these come first, and completed is always x. For other statuses the legend comes first.
 func (e *editor) boxMarks(status plan.Status) []string {
-	own, told := e.d.Boxes[status], legend.Read(e.Rows.Text).MarksFor(status)
+	own, told := e.d.Boxes[status], legend.Read(e.rows.Text).MarksFor(status)
 	switch {
 	case status == plan.Completed && len(own) > 0:
 		return own
@@ -70,8 +70,8 @@ func (e *editor) boxMarks(status plan.Status) []string {
 // if the plan uses them.
 func (e *editor) preferred(marks []string) []string {
 	used := map[string]bool{}
-	for i := range e.Rows.Entries {
-		if one := &e.Rows.Entries[i]; one.MarkEnd > 0 && one.Worded == e.entry.Worded {
+	for i := range e.rows.Entries {
+		if one := &e.rows.Entries[i]; one.MarkEnd > 0 && one.Worded == e.entry.Worded {
 			used[e.mark(one)] = true
 		}
 	}
@@ -92,12 +92,12 @@ func (e *editor) column(status plan.Status) (used []string, look string) {
 	for first > 0 && e.adjacent(first-1) {
 		first--
 	}
-	for int(last)+1 < len(e.Rows.Entries) && e.adjacent(last) {
+	for int(last)+1 < len(e.rows.Entries) && e.adjacent(last) {
 		last++
 	}
-	told := legend.Read(e.Rows.Text)
+	told := legend.Read(e.rows.Text)
 	for i := first; i <= last; i++ {
-		one := &e.Rows.Entries[i]
+		one := &e.rows.Entries[i]
 		mark := e.mark(one)
 		state := lex.StateOf(mark)
 		if _, explained := told.Of(state.Word); mark == "" || one.Withdrawn || !explained && (!state.Known || state.Status != one.Status) {
@@ -116,7 +116,7 @@ func (e *editor) column(status plan.Status) (used []string, look string) {
 
 // adjacent reports whether a row and the next one are in the same table, because no blank line is between them.
 func (e *editor) adjacent(i int32) bool {
-	between := e.Rows.Text[e.Rows.Entries[i].To:e.Rows.Entries[i+1].From]
+	between := e.rows.Text[e.rows.Entries[i].To:e.rows.Entries[i+1].From]
 	between = strings.ReplaceAll(strings.ReplaceAll(between, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(between, "\n")
 	return !slices.ContainsFunc(lines[1:max(1, len(lines)-1)], func(line string) bool { return lex.Trim(line) == "" })
