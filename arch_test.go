@@ -47,7 +47,7 @@ var floors = map[string]struct {
 	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
 	"core/coretest":    {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
-	"plan/criteria":   {floor: 0},
+	"plan/criteria":   {floor: 0, beside: []string{"plan/lex"}},
 	"plan/lex":        {floor: 0, beside: []string{"internal/safetext", "plan"}},
 	"plan/block":      {floor: 0, beside: []string{"plan", "plan/lex"}},
 	"plan/places":     {floor: 0},

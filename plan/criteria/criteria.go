@@ -2,7 +2,11 @@
 // names. It opens no file, and it does not judge whether a criterion is met.
 package criteria
 
-import "strings"
+import (
+	"strings"
+
+	"waybill/plan/lex"
+)
 
 // Criterion is one acceptance criterion: a sentence that must be true when the work is done.
 type Criterion struct {
@@ -95,17 +99,17 @@ type statement struct {
 
 func (c *criteria) line(line string) {
 	c.number++
-	if _, _, isMark := SectionMark(trimmed(line)); c.fence != "" || isMark && !c.comment.open {
+	if _, _, isMark := SectionMark(lex.Trim(line)); c.fence != "" || isMark && !c.comment.open {
 		c.comment.pass(line)
 	} else if rest := c.comment.without(line); rest != line {
-		if line = rest; trimmed(line) == "" {
+		if line = rest; lex.Trim(line) == "" {
 			return
 		}
 	}
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	line = trimmed(line)
+	line = lex.Trim(line)
 	for strings.HasPrefix(line, ">") {
-		line = trimmed(line[1:])
+		line = lex.Trim(line[1:])
 	}
 	marks := fenceMarks(line)
 	name, begins, isMark := SectionMark(line)
@@ -133,7 +137,7 @@ func (c *criteria) line(line string) {
 // heading ends the sections of the same or a deeper level, and may begin a new section.
 func (c *criteria) heading(line string) {
 	title := strings.TrimLeft(line, "#")
-	if title != "" && !blankAhead(title) {
+	if title != "" && lex.BlankAt(title, 0) == 0 {
 		return // "#2" is not a heading
 	}
 	level := min(len(line)-len(title), len(c.requirements)-1)
@@ -142,13 +146,13 @@ func (c *criteria) heading(line string) {
 	}
 	clear(c.requirements[level:])
 	c.list = numberedList{}
-	title = unbold(trimmed(title))
+	title = unbold(lex.Trim(title))
 	if saysCriteria(title) {
 		c.listed = level
 		return
 	}
 	word, _ := leadingWord(title)
-	c.named = c.named || sameWord(word, "requirement")
+	c.named = c.named || lex.EqualWord(word, "requirement")
 	c.chapters = c.chapters || isNumber(word)
 	if above := c.requirement(); !c.named || !isNumber(word) || above != "" && strings.HasPrefix(word, above+".") {
 		c.requirements[level] = headingID(title, above)
@@ -251,16 +255,16 @@ func (c *criteria) endLabel() {
 func saysCriteria(title string) bool {
 	const word = "acceptance"
 	title = strings.Trim(title, "*:_ ")
-	if len(title) < len(word) || !sameWord(title[:len(word)], word) {
+	if len(title) < len(word) || !lex.EqualWord(title[:len(word)], word) {
 		return false // a definition of done applies to any work
 	}
-	return sameWord(title, "acceptance scenarios") || IsHeading(title)
+	return lex.EqualWord(title, "acceptance scenarios") || IsHeading(title)
 }
 
 // withoutNumber removes a number such as "#2 " from the beginning of a criterion, and returns both.
 func withoutNumber(sentence string) (number, rest string) {
 	if number, rest, ok := strings.Cut(sentence, " "); ok && len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" {
-		return number[1:], trimmed(rest)
+		return number[1:], lex.Trim(rest)
 	}
 	return "", sentence
 }
@@ -271,7 +275,7 @@ func (c *criteria) begin(indent int, id string, plain bool) {
 
 // struck reports whether the whole statement, or its first line, is struck through.
 func (s *statement) struck() bool {
-	return struckOut(s.parts[0]) || struckOut(strings.Join(s.parts, " "))
+	return lex.Withdrawn(s.parts[0]) || lex.Withdrawn(strings.Join(s.parts, " "))
 }
 
 // end ends the current statement and records it if it is a complete criterion.

@@ -3,6 +3,8 @@ package criteria
 import (
 	"strconv"
 	"strings"
+
+	"waybill/plan/lex"
 )
 
 // This file parses the ids of requirements and criteria.
@@ -66,14 +68,14 @@ func isNumber(s string) bool {
 func headingID(title, above string) string {
 	word, rest := leadingWord(title)
 	switch {
-	case sameWord(word, "requirement") || sameWord(word, "req"):
+	case lex.EqualWord(word, "requirement") || lex.EqualWord(word, "req"):
 		if word, _ = leadingWord(rest); isNumber(word) || hasID(word, headingLetters[:]) {
 			return word
 		}
 		return ""
-	case sameWord(word, "user"):
+	case lex.EqualWord(word, "user"):
 		story, rest := leadingWord(rest)
-		if word, _ = leadingWord(rest); sameWord(story, "story") && isNumber(word) {
+		if word, _ = leadingWord(rest); lex.EqualWord(story, "story") && isNumber(word) {
 			return "US" + word
 		}
 		return ""
@@ -90,7 +92,7 @@ func headingID(title, above string) string {
 // leadingWord returns the first word of a text without its punctuation, and the rest of the text.
 func leadingWord(s string) (word, rest string) {
 	word, rest, _ = strings.Cut(s, " ")
-	return strings.Trim(word, "*_`[]().:,#"), trimmed(rest)
+	return strings.Trim(word, "*_`[]().:,#"), lex.Trim(rest)
 }
 
 // criterionLetters are the first words of the ids of criteria, and headingLetters those of requirement headings.
@@ -128,11 +130,11 @@ func leadingID(sentence string, isItem bool) (id, rest string) {
 	}
 	sign := strings.HasSuffix(strings.TrimRight(word, "*_`"), ":")
 	for _, dash := range [...]string{"- ", "– ", "— ", ": "} {
-		if after, cut := strings.CutPrefix(trimmed(rest), dash); cut {
+		if after, cut := strings.CutPrefix(lex.Trim(rest), dash); cut {
 			rest, sign = after, true
 		}
 	}
-	rest = trimmed(rest)
+	rest = lex.Trim(rest)
 	if rest == "" || !sign && !isItem {
 		return "", ""
 	}

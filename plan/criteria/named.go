@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"waybill/plan/lex"
 )
 
 // Named returns the criteria that an item names as its requirements, each once, in file order. It returns nil if the
@@ -89,11 +91,11 @@ func (n *naming) add(written string) {
 		if n.ids == nil {
 			n.ids = map[string]*wantedName{}
 		}
-		n.ids[id.key()] = &wantedName{name: trimmed(written)}
+		n.ids[id.key()] = &wantedName{name: lex.Trim(written)}
 	case isRange && len(n.ranges) < mostRanges:
-		n.ranges = append(n.ranges, wantedRange{wantedName{name: trimmed(written)}, r})
+		n.ranges = append(n.ranges, wantedRange{wantedName{name: lex.Trim(written)}, r})
 	case (isRange || !n.addEach(name)) && !saysNone(written):
-		n.strange = append(n.strange, trimmed(written))
+		n.strange = append(n.strange, lex.Trim(written))
 	}
 }
 
@@ -139,8 +141,8 @@ func bareName(name string) string {
 		name = strings.Trim(text, marks)
 	}
 	for _, word := range [...]string{"requirements ", "requirement ", "req "} {
-		if len(name) > len(word) && sameWord(name[:len(word)], word) {
-			name = trimmed(name[len(word):])
+		if len(name) > len(word) && lex.EqualWord(name[:len(word)], word) {
+			name = lex.Trim(name[len(word):])
 		}
 	}
 	return name
@@ -148,7 +150,7 @@ func bareName(name string) string {
 
 func namesAll(name string) bool {
 	for _, all := range [...]string{"all", storyLetters + " all", "all requirements", "all criteria", "all acceptance criteria"} {
-		if sameWord(name, all) {
+		if lex.EqualWord(name, all) {
 			return true
 		}
 	}
@@ -162,7 +164,7 @@ func NamesNone(requirements []string) bool {
 
 func saysNone(name string) bool {
 	name = strings.Trim(name, " \t*_`[]().,:;\"'-–—")
-	return name == "" || sameWord(name, "none") || sameWord(name, "n/a") || sameWord(name, "not applicable")
+	return name == "" || lex.EqualWord(name, "none") || lex.EqualWord(name, "n/a") || lex.EqualWord(name, "not applicable")
 }
 
 // longestRange is the maximum length of a range in bytes, enough for two ids with a sign between them.
@@ -178,8 +180,8 @@ func readRange(s string) (r idRange, ok bool) {
 			if !strings.HasPrefix(s[i:], sign) {
 				continue
 			}
-			first, begins := readReqID(trimmed(s[:i]))
-			last, ends := readReqID(trimmed(s[i+len(sign):]))
+			first, begins := readReqID(lex.Trim(s[:i]))
+			last, ends := readReqID(lex.Trim(s[i+len(sign):]))
 			if begins && ends && first.reaches(&last) {
 				return idRange{first, last.numbers[len(last.numbers)-1]}, true
 			}

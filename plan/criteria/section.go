@@ -1,6 +1,10 @@
 package criteria
 
-import "strings"
+import (
+	"strings"
+
+	"waybill/plan/lex"
+)
 
 // This file recognises headings of acceptance criteria, and the comments that delimit sections.
 
@@ -38,11 +42,11 @@ func BareHeading(heading string) string {
 // HasName reports whether a bare heading has a name. A remark may follow the name. Any words may follow if longer is
 // true. Other headings that begin with the name do not count, because "Acceptance tests" may be ordinary work.
 func HasName(bare, name string, longer bool) bool {
-	if len(bare) < len(name) || !sameWord(bare[:len(name)], name) {
+	if len(bare) < len(name) || !lex.EqualWord(bare[:len(name)], name) {
 		return false
 	}
 	rest := bare[len(name):]
-	return rest == "" || longer && rest[0] == ' ' || remarks(trimmed(rest))
+	return rest == "" || longer && rest[0] == ' ' || remarks(lex.Trim(rest))
 }
 
 // remarks reports whether the text after a section name is a remark: "(draft)", ": `[ID] Title`", "- the gate".
@@ -60,7 +64,7 @@ func remarks(rest string) bool {
 func SectionMark(comment string) (name string, begins, ok bool) {
 	comment, opened := strings.CutPrefix(comment, "<!--")
 	comment, closed := strings.CutSuffix(comment, "-->")
-	comment = trimmed(comment)
+	comment = lex.Trim(comment)
 	if !opened || !closed || len(comment) > 64 {
 		return "", false, false
 	}

@@ -2,8 +2,9 @@ package criteria
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"waybill/plan/lex"
 )
 
 // This file recognises the markers before a criterion and the keywords in it.
@@ -34,7 +35,7 @@ func withoutMarkers(line string) (sentence, number string, isItem bool) {
 		if number == "" && isNumber(digits) && (list || strings.Contains(digits, ".")) {
 			number = digits
 		}
-		line, isItem = trimmed(line[width:]), isItem || list
+		line, isItem = lex.Trim(line[width:]), isItem || list
 	}
 	return line, number, isItem
 }
@@ -55,7 +56,7 @@ func listMarker(line string) (width int, list bool) {
 	case width > 0:
 		list = line[width-1] == '.'
 	}
-	if width == 0 || width < len(line) && !blankAhead(line[width:]) {
+	if width == 0 || width < len(line) && lex.BlankAt(line, width) == 0 {
 		return 0, false
 	}
 	return width, list
@@ -99,7 +100,7 @@ func hasWord(s, word string) bool {
 		}
 		begin, end := at+i, at+i+len(word)
 		last, _ := utf8.DecodeLastRuneInString(s[:begin])
-		if !runeInWord(last) && !wordGoesOn(s, end) {
+		if lex.NotInWord(last) && !wordGoesOn(s, end) {
 			return true
 		}
 		at = end
@@ -108,38 +109,5 @@ func hasWord(s, word string) bool {
 
 func wordGoesOn(s string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
-	return runeInWord(r)
-}
-
-func runeInWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-// blankRune reports whether r is white space within a line. Editors and copied web pages put a no-break space or a
-// byte order mark where people type a space.
-func blankRune(r rune) bool {
-	switch r {
-	case ' ', '\t', '\v', '\f', '\ufeff':
-		return true
-	}
-	return r >= utf8.RuneSelf && unicode.IsSpace(r)
-}
-
-func trimmed(s string) string { return strings.TrimFunc(s, blankRune) }
-
-// blankAhead reports whether s begins with white space.
-func blankAhead(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return blankRune(r)
-}
-
-// sameWord reports whether s is word, ignoring the case of ASCII letters.
-func sameWord(s, word string) bool { return len(s) == len(word) && strings.EqualFold(s, word) }
-
-// struckOut reports whether the whole text is struck through.
-func struckOut(s string) bool {
-	const strokes = "~~"
-	inside, begins := strings.CutPrefix(s, strokes)
-	inside, ends := strings.CutSuffix(inside, strokes)
-	return begins && ends && trimmed(inside) != "" && !strings.Contains(inside, strokes)
+	return !lex.NotInWord(r)
 }
