@@ -104,9 +104,9 @@ func (b *orders) drawn(name string) int32 {
 			return i
 		}
 	}
-	if rest, ok := cutFold(id, "task"); ok {
+	if rest, ok := lex.CutPrefixFold(id, "task"); ok {
 		id = strings.TrimLeft(rest, "-_ ")
-	} else if rest, ok := cutFold(id, "t"); ok {
+	} else if rest, ok := lex.CutPrefixFold(id, "t"); ok {
 		id = rest
 	}
 	if id == "" || !lex.IsDigit(id[0]) {

@@ -40,7 +40,7 @@ func phasesOf(rows *plan.Rows, in Input) []phase {
 
 // numberAfter returns the number after a word at the beginning of s, or "". Nothing but a remark may follow.
 func numberAfter(s, word string) string {
-	s, ok := cutFold(s, word)
+	s, ok := lex.CutPrefixFold(s, word)
 	rest := strings.TrimLeft(s, "0123456789")
 	if !ok || rest != "" && rest[0] != ':' && rest[0] != '+' && !strings.HasPrefix(rest, " (") && !strings.HasPrefix(rest, " -") {
 		return ""
@@ -106,10 +106,10 @@ func placesOf(phases []phase) map[string]int {
 // phaseList returns the phases in a list, or nil if one of its entries is none. "User stories" are all phases with a
 // story.
 func (n *names) phaseList(text string) (list []int32) {
-	text, _ = cutFold(lex.Trim(text), "all ")
-	text, _ = cutFold(text, "desired ")
-	text, _ = cutFold(text, "user ")
-	if rest, ok := cutFold(text, "stories"); ok && (rest == "" || rest[0] == ' ') {
+	text, _ = lex.CutPrefixFold(lex.Trim(text), "all ")
+	text, _ = lex.CutPrefixFold(text, "desired ")
+	text, _ = lex.CutPrefixFold(text, "user ")
+	if rest, ok := lex.CutPrefixFold(text, "stories"); ok && (rest == "" || rest[0] == ' ') {
 		for k, p := range n.phases {
 			if p.story != "" {
 				list = append(list, int32(k))
@@ -117,7 +117,7 @@ func (n *names) phaseList(text string) (list []int32) {
 		}
 		return list
 	}
-	if rest, ok := cutFold(text, "phases "); ok {
+	if rest, ok := lex.CutPrefixFold(text, "phases "); ok {
 		text = "Phase " + rest
 	}
 	for text != "" {

@@ -113,7 +113,7 @@ func Bare(s string) string {
 	}
 	s = strings.Trim(strings.TrimPrefix(strings.ReplaceAll(lex.Trim(s), "`", ""), "and "), "*\"[]")
 	for _, word := range taskWords {
-		if rest, ok := cutFold(s, word); ok && lex.Trim(rest) != "" {
+		if rest, ok := lex.CutPrefixFold(s, word); ok && lex.Trim(rest) != "" {
 			s = lex.Trim(rest)
 		}
 	}
@@ -199,14 +199,6 @@ func likeID(s string) bool {
 }
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-// cutFold removes a word from the beginning of s, ignoring case.
-func cutFold(s, word string) (rest string, ok bool) {
-	if !lex.BeginsWith(s, word) {
-		return s, false
-	}
-	return s[len(word):], true
-}
 
 // OnlyIDs reports whether a list consists of ids and ranges, or says that there is none.
 func OnlyIDs(list string) bool {
