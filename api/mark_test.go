@@ -38,7 +38,7 @@ func TestSetItemStatusChangesTheMark(t *testing.T) {
 	want := strings.Replace(twoItems, "[ ]", "[x]", 1)
 	require.Equal(t, want, h.text("tasks.md"))
 	set.has("1", "item.item_id", "completed", "item.status", 1, "changed_bytes")
-	set.has(plan.Hash([]byte(want)), "fingerprint.hash", len(want), "fingerprint.size")
+	set.has(plan.Hash(want), "fingerprint.hash", len(want), "fingerprint.size")
 	require.Equal(t, set.at("fingerprint"), h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint"))
 
 	// The log has the change once, and the next prompt knows it.
@@ -63,7 +63,7 @@ func TestSetItemStatusRefusesAnotherVersionOfThePlan(t *testing.T) {
 	h.write("tasks.md", edited, time.Minute)
 	h.call("get_plan", `{"plan":"tasks.md"}`)
 	fault := h.refused(schema.Conflict, "set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
-	fault.has(4090, "code", hash, "data.details.expected_hash", plan.Hash([]byte(edited)), "data.details.found_hash")
+	fault.has(4090, "code", hash, "data.details.expected_hash", plan.Hash(edited), "data.details.found_hash")
 	require.Equal(t, edited, h.text("tasks.md"))
 	h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`,
 		fault.str("data.details.found_hash")).has(1, "changed_bytes")

@@ -278,7 +278,7 @@ func TestHalfSavedPlanIsNotWritten(t *testing.T) {
 		}
 		var conflict *planfile.ConflictError
 		require.ErrorAs(t, complete(), &conflict)
-		require.Equal(t, plan.Hash([]byte(twoItems)), conflict.Expected)
+		require.Equal(t, plan.Hash(twoItems), conflict.Expected)
 		text, err := os.ReadFile(filepath.Join(f.dir, "tasks.md"))
 		require.NoError(t, err)
 		require.Equal(t, half, string(text))

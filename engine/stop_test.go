@@ -287,7 +287,7 @@ func TestManyLookAtAPlanThatIsEdited(t *testing.T) {
 			last = data.Hash
 		}
 	}
-	require.Equal(t, plan.Hash(text), last)
+	require.Equal(t, plan.Hash(string(text)), last)
 	for _, f := range sites {
 		require.Equal(t, last, f.look(id).Progress.Fingerprint.Hash)
 	}

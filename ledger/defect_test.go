@@ -60,6 +60,6 @@ func parse(t *testing.T, text string) *plan.Reading {
 	t.Helper()
 	r, err := read.Read(text, plan.Hints{})
 	require.NoError(t, err)
-	r.Hash = plan.Hash([]byte(text))
+	r.Hash = plan.Hash(text)
 	return r
 }

@@ -12,7 +12,7 @@ func readBytes(src []byte) (*plan.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Hash = plan.Hash(src)
+	r.Hash = plan.Hash(string(src))
 	return r, nil
 }
 

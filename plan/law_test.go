@@ -49,7 +49,7 @@ func checkLaws(t require.TestingT, src []byte) {
 	}
 	require.Equal(t, countCheckboxes(src), r.Checkboxes, "checkboxes in %q", src)
 	require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics), "items and diagnostics of %q", src)
-	require.Equal(t, plan.Hash(src), r.Hash)
+	require.Equal(t, plan.Hash(string(src)), r.Hash)
 	require.EqualValues(t, len(src), r.Size)
 	require.True(t, slices.IsSortedFunc(r.Diagnostics, func(a, b plan.Diagnostic) int { return a.Line - b.Line }))
 	total := r.Totals.Completed + r.Totals.InProgress + r.Totals.Pending + r.Totals.Blocked + r.Totals.Skipped

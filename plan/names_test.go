@@ -44,7 +44,7 @@ func TestReadingsWithoutItems(t *testing.T) {
 	all := []*plan.Reading{new(plan.Reading)}
 	for _, text := range []string{"", "\n", "\ufeff", "\ufeff \r\n\t\n\u00a0"} {
 		r := parse(t, text)
-		require.Equal(t, plan.Hash([]byte(text)), r.Hash)
+		require.Equal(t, plan.Hash(text), r.Hash)
 		all = append(all, r)
 	}
 	for _, r := range all {

@@ -255,10 +255,15 @@ func (r *Reading) Active() (id string) {
 	return ""
 }
 
-// Hash returns the SHA-256 of src in lower-case hex.
-func Hash(src []byte) string {
-	sum := sha256.Sum256(src)
-	var text [2 * sha256.Size]byte
-	hex.Encode(text[:], sum[:])
-	return string(text[:])
+// Hash returns the SHA-256 of a text in lower-case hex. It hashes in small pieces, because converting the whole text to
+// bytes would double the memory.
+func Hash(text string) string {
+	h := sha256.New()
+	piece := make([]byte, min(len(text), 8<<10))
+	for text != "" {
+		n := copy(piece, text)
+		h.Write(piece[:n])
+		text = text[n:]
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -78,7 +78,7 @@ func TestTheLockOfPlansIsNowhereWhereOthersCanPutIt(t *testing.T) {
 			require.NoError(t, os.Remove(private))
 			prepare(t, private)
 			a := commands{&program.App{Printer: output.Printer{Env: func(string) string { return "" }}}}
-			set := planSet{Hash: plan.Hash([]byte(text))}
+			set := planSet{Hash: plan.Hash(text)}
 			mark := plan.Marking{ItemID: "1", Line: 1, Status: plan.Completed}
 			err = a.writeStatus(t.Context(), planText{name: p, text: text}, mark, &set)
 			require.ErrorContains(t, err, "XDG_CACHE_HOME or TMPDIR")

@@ -158,7 +158,7 @@ func (a commands) trySet(ctx context.Context, path string, m plan.Marking) (set 
 	was, is := lineAt(p.text, marked.Changed.Start), lineAt(marked.Text, marked.Changed.Start)
 	set = planSet{
 		Plan: p.name, ItemID: m.ItemID, Source: marked.Item.Source, Line: marked.Item.Line, NewStatus: m.Status.String(), Before: was, After: is,
-		OldStatus: statusAt(r, marked.Item), Hash: plan.Hash([]byte(p.text)),
+		OldStatus: statusAt(r, marked.Item), Hash: plan.Hash(p.text),
 	}
 	if marked.Text != p.text {
 		m.Line = marked.Item.Line

@@ -20,7 +20,7 @@ func TestPlanThatWasSavedAfterItWasReadIsNotSet(t *testing.T) {
 	const read, saved = "- [ ] 1. Dig\n", "- [ ] 1. Dig deeper\n"
 	require.NoError(t, os.WriteFile(path, []byte(saved), 0o644))
 	a := commands{&program.App{Printer: output.Printer{Env: func(string) string { return "" }}}}
-	set := planSet{Hash: plan.Hash([]byte(read))}
+	set := planSet{Hash: plan.Hash(read)}
 	err := a.writeStatus(t.Context(), planText{name: path, text: read}, plan.Marking{ItemID: "1", Line: 1, Status: plan.Completed}, &set)
 	require.ErrorContains(t, err, "was changed by another program")
 	require.Equal(t, output.ExitConflict, output.ExitCode(err))

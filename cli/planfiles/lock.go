@@ -31,7 +31,7 @@ func OwnTurns(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find a place for the lock by which the writers of plans take turns: %w", err)
 	}
-	return filepath.Join(private, plan.Hash([]byte(dir))[:16]+".lock"), nil
+	return filepath.Join(private, plan.Hash(dir)[:16]+".lock"), nil
 }
 
 // RemoveLeftovers removes the files that a killed plan set left in a folder. It creates no file and cannot fail.
@@ -39,7 +39,7 @@ func RemoveLeftovers(a *program.App, dir string) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	lock := plan.Hash([]byte(dir))[:16] + ".lock"
+	lock := plan.Hash(dir)[:16] + ".lock"
 	if cache, err := os.UserCacheDir(); err == nil {
 		removeLeftBy(a, filepath.Join(cache, "waybill", lock))
 	}

@@ -1,8 +1,6 @@
 package file
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -119,21 +117,9 @@ const hashBeside = 32 << 10
 // goroutine in the background. The function waits for that hash, or computes it itself.
 func (f *File) Hash() func() string {
 	text := f.Text
-	sum := sync.OnceValue(func() string { return hashOf(text) })
+	sum := sync.OnceValue(func() string { return plan.Hash(text) })
 	if len(text) >= hashBeside {
 		go sum() // ends with the hash of a bounded text
 	}
 	return sum
-}
-
-// hashOf hashes in small pieces, because converting the whole text to bytes would double the memory.
-func hashOf(text string) string {
-	h := sha256.New()
-	piece := make([]byte, min(len(text), 8<<10))
-	for text != "" {
-		n := copy(piece, text)
-		h.Write(piece[:n])
-		text = text[n:]
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

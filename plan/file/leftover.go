@@ -14,6 +14,7 @@ import (
 
 	"waybill/internal/lazyregexp"
 	"waybill/internal/ownfile"
+	"waybill/plan"
 )
 
 // A process that is killed while it replaces a plan leaves a temporary file next to the plan. The lock file lists that
@@ -40,7 +41,7 @@ var keptNames = lazyregexp.New(`^\.waybill-[A-Z2-7]{20,40}(\.old)?\.saved$`)
 
 // tempName returns a new temporary name for replacing the text old of a plan with text.
 func tempName(old, text string) string {
-	return tempPrefix + rand.Text() + "-" + hashOf(old)[:sumDigits] + "-" + hashOf(text)[:sumDigits] + tempSuffix
+	return tempPrefix + rand.Text() + "-" + plan.Hash(old)[:sumDigits] + "-" + plan.Hash(text)[:sumDigits] + tempSuffix
 }
 
 // draftOf returns the name that a temporary file has until its text is complete.

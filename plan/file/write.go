@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+
+	"waybill/plan"
 )
 
 // This file replaces a plan file as a whole. It writes the new text to a temporary file in the same folder, which then
@@ -34,7 +36,7 @@ func (r *Root) Rewrite(rel, hash string, edit func(File) (string, error)) (File,
 	if old.Unstable {
 		return File{}, &ConflictError{Path: rel, Expected: hash}
 	}
-	if found := hashOf(old.Text); hash != "" && hash != found {
+	if found := plan.Hash(old.Text); hash != "" && hash != found {
 		return File{}, &ConflictError{Path: rel, Expected: hash, Found: found}
 	}
 	text, err := edit(old)
@@ -65,9 +67,9 @@ func (r *Root) replaceError(rel string, old File, kept string, err error) error 
 
 // conflict returns the error for a file that changed after it was read.
 func (r *Root) conflict(rel string, old File) *ConflictError {
-	c := &ConflictError{Path: rel, Expected: hashOf(old.Text)}
+	c := &ConflictError{Path: rel, Expected: plan.Hash(old.Text)}
 	if now, err := r.Read(rel, nil); err == nil && !now.Unstable {
-		c.Found = hashOf(now.Text)
+		c.Found = plan.Hash(now.Text)
 	}
 	return c
 }

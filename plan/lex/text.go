@@ -245,7 +245,7 @@ func Shortened(id string) string {
 		return id
 	}
 	const enough = 32 // hex digits, enough to distinguish all prefixes of a file
-	return plan.Hash([]byte(id))[:enough]
+	return plan.Hash(id)[:enough]
 }
 
 // Unadorned removes emphasis, links and strikethrough from a short text.
