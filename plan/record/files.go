@@ -15,6 +15,8 @@ import (
 // fileReader reads plans in which each file is a task.
 type fileReader struct{ *records }
 
+var backlog = tool{dialect: "backlog", item: "file that is a task", read: readBacklog, describe: describeBacklog}
+
 func readBacklog(records *records) {
 	x := fileReader{records}
 	for k := range x.files {
@@ -72,6 +74,8 @@ func (x *records) checkFront(k int) {
 // isEpic reports whether a file is the list of the tasks of a CCPM epic. The list may be older than the files, so the
 // files decide.
 func isEpic(name string) bool { return baseName(name) == "epic.md" }
+
+var epic = tool{dialect: "ccpm-files", item: "file that is a task", read: readEpic, describe: describeEpic}
 
 func readEpic(records *records) {
 	x := fileReader{records}

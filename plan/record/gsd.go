@@ -121,6 +121,8 @@ type gsdReader struct {
 	phases map[int32]string // of the items with dependencies on plans
 }
 
+var gsd = tool{dialect: "gsd", item: "task of a plan of a phase", read: readGSD, describe: describeGSD}
+
 func readGSD(records *records) {
 	x := gsdReader{records, map[int32]string{}}
 	x.each(formGSD, x.readPlan)

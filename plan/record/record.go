@@ -43,24 +43,35 @@ const (
 	forms
 )
 
-// formsOf are the dialect of each form, its evidence, and the form of an item in it.
-var formsOf = [forms]struct{ dialect, signal, item string }{
-	formTaskJSON: {"task-master", `JSON with a list "tasks"`, "task with an id and a status"},
-	formBacklog:  {"backlog", "front matter with id and status", "file that is a task"},
-	formTaskText: {"task-master", "line # Task ID:", "task with an id and a status"},
-	formEpicTask: {"ccpm-files", "front matter with status and depends_on, parallel or conflicts_with", "file that is a task"},
-	formGSD:      {"gsd", "element <task>", "task of a plan of a phase"},
+// A tool is one dialect of records. Its own file states it.
+type tool struct {
+	dialect  string
+	item     string // the kind of its items, as evidence
+	read     func(x *records)
+	describe func(text string, e *plan.Entry, it *plan.Item)
 }
 
-// readers read the files of each dialect, and describers describe one item.
-var (
-	readers = map[string]func(x *records){
-		"backlog": readBacklog, "task-master": readTaskMaster, "ccpm-files": readEpic, "gsd": readGSD,
+// formsOf are the tool of each form, and the evidence for it.
+var formsOf = [forms]struct {
+	*tool
+	signal string
+}{
+	formTaskJSON: {&taskMaster, `JSON with a list "tasks"`},
+	formBacklog:  {&backlog, "front matter with id and status"},
+	formTaskText: {&taskMaster, "line # Task ID:"},
+	formEpicTask: {&epic, "front matter with status and depends_on, parallel or conflicts_with"},
+	formGSD:      {&gsd, "element <task>"},
+}
+
+// toolOf returns the tool with a dialect.
+func toolOf(dialect string) *tool {
+	for _, f := range formsOf[formNone+1:] {
+		if f.dialect == dialect {
+			return f.tool
+		}
 	}
-	describers = map[string]func(text string, e *plan.Entry, it *plan.Item){
-		"backlog": describeBacklog, "task-master": describeTask, "ccpm-files": describeEpic, "gsd": describeGSD,
-	}
-)
+	return nil
+}
 
 // records is one pass over the files of a plan.
 type records struct {
@@ -139,7 +150,9 @@ func Read(text string, hints plan.Hints) (*Result, error) {
 	case !folder && d != nil:
 		return nil, nil
 	default:
-		x.dialect = dialect.Of(formsOf[x.commonForm()].dialect)
+		if f := x.commonForm(); f != formNone {
+			x.dialect = dialect.Of(formsOf[f].dialect)
+		}
 	}
 	switch f := &x.files[0]; {
 	case x.dialect != nil:
@@ -294,7 +307,8 @@ func (x *records) scan(k int) (marked bool) {
 
 // read reads all items and resolves their relations.
 func (x *records) read(hints plan.Hints) (*Result, error) {
-	readers[x.dialect.Name](x)
+	tool := toolOf(x.dialect.Name)
+	tool.read(x)
 	x.leftOver()
 	x.refuseBoxes()
 	if len(x.rows.Entries) == 0 {
@@ -304,17 +318,17 @@ func (x *records) read(hints plan.Hints) (*Result, error) {
 		return nil, x.none(x.dialect.Missing)
 	}
 	x.relate()
-	out := &Result{Dialect: x.dialect.Name, Evidence: x.evidence(hints), Rows: x.rows, Notes: x.notes, Checkboxes: len(x.boxes)}
+	out := &Result{Dialect: tool.dialect, Evidence: x.evidence(tool, hints), Rows: x.rows, Notes: x.notes, Checkboxes: len(x.boxes)}
 	out.Totals = graph.Settle(x.rows, x.notes, graph.Input{}).Totals
-	out.Describe = func(i int32, it *plan.Item) { describeItem(out.Rows, describers[out.Dialect], i, it) }
+	out.Describe = func(i int32, it *plan.Item) { tool.describeItem(out.Rows, i, it) }
 	return out, nil
 }
 
 // describeItem fills in the description of a record. An unreadable file has only its name.
-func describeItem(rows *plan.Rows, describer func(text string, e *plan.Entry, it *plan.Item), i int32, it *plan.Item) {
+func (t *tool) describeItem(rows *plan.Rows, i int32, it *plan.Item) {
 	e := &rows.Entries[i]
 	if reason, _ := lex.Binary(rows.Text[e.From:e.To]); !e.DerivedID || reason == "" {
-		describer(rows.Text, e, it)
+		t.describe(rows.Text, e, it)
 	}
 	if it.Title == "" {
 		it.Title = titleOfName(it.Source)
@@ -333,32 +347,21 @@ func (x *records) none(reason string) *plan.ParseError {
 }
 
 // evidence returns the evidence for the dialect, and that for others.
-func (x *records) evidence(hints plan.Hints) (all []plan.Evidence) {
-	comment := plan.Evidence{Line: x.override.Line, Dialect: x.override.Dialect, Signal: "comment that sets the dialect"}
-	name := x.dialect.Name
-	switch {
-	case x.set && hints.Dialect == name:
-		setting := plan.Evidence{Dialect: name, Signal: "set by configuration"}
+func (x *records) evidence(tool *tool, hints plan.Hints) (all []plan.Evidence) {
+	if !x.set {
+		if x.override.Line > 0 {
+			x.refuseDialect()
+		}
+		all = append(all, plan.Evidence{Line: int(x.rows.Entries[0].Line), Dialect: tool.dialect, Signal: tool.item})
+	} else if hints.Dialect == tool.dialect {
+		setting := plan.Evidence{Dialect: tool.dialect, Signal: "set by configuration"}
 		if hints.Pattern != "" {
 			setting.Signal += " for " + hints.Pattern
 		}
-		if comment.Line > 0 {
-			all = append(all, setting, comment)
-		} else {
-			all = append(all, setting)
-		}
-	case x.set:
-		all = append(all, comment)
-	default:
-		if comment.Line > 0 {
-			x.refuseDialect()
-		}
-		for f := range forms {
-			if formsOf[f].dialect == name {
-				all = append(all, plan.Evidence{Line: int(x.rows.Entries[0].Line), Dialect: name, Signal: formsOf[f].item})
-				break
-			}
-		}
+		all = append(all, setting)
+	}
+	if x.set && x.override.Line > 0 {
+		all = append(all, plan.Evidence{Line: x.override.Line, Dialect: x.override.Dialect, Signal: "comment that sets the dialect"})
 	}
 	var seen [forms]bool
 	for k := range x.files {
@@ -367,11 +370,12 @@ func (x *records) evidence(hints plan.Hints) (all []plan.Evidence) {
 			continue
 		}
 		seen[f.form] = true
-		signal := formsOf[f.form].signal
+		of := &formsOf[f.form]
+		signal := of.signal
 		if f.Name != "" {
 			signal += " in " + lex.Clip(f.Name)
 		}
-		all = append(all, plan.Evidence{Line: 1, Dialect: formsOf[f.form].dialect, Signal: signal})
+		all = append(all, plan.Evidence{Line: 1, Dialect: of.dialect, Signal: signal})
 	}
 	return all
 }

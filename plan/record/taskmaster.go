@@ -17,6 +17,8 @@ const masterTag = "master"
 // taskReader reads the files of task-master.
 type taskReader struct{ *records }
 
+var taskMaster = tool{dialect: "task-master", item: "task with an id and a status", read: readTaskMaster, describe: describeTask}
+
 func readTaskMaster(records *records) {
 	x := taskReader{records}
 	x.each(formTaskJSON, x.readTaskJSON)
