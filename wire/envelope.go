@@ -104,6 +104,15 @@ func (s *Scanner) Read(data []byte) (messages []Message, many bool, fault *schem
 	return messages, many, nil
 }
 
+// ReadLine returns the message of a line, or false if the line is no single message that Read accepts.
+func (s *Scanner) ReadLine(line []byte) (m Message, ok bool) {
+	messages, many, fault := s.Read(bytes.TrimSuffix(line, []byte("\n")))
+	if many || fault != nil || messages[0].Fault != nil {
+		return m, false
+	}
+	return messages[0], true
+}
+
 // message reads one message. ok is false if it is not JSON.
 func (s *Scanner) message() (m Message, ok bool) {
 	var e members

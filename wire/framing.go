@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 )
 
@@ -67,4 +70,39 @@ func (f Framing) Append(dst []byte, pieces ...[]byte) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// A LineReader reads lines as they are, and lines that are longer than a limit in pieces. Only one goroutine may use it.
+type LineReader struct {
+	in    *bufio.Reader
+	limit int // 0 is none
+	buf   []byte
+}
+
+// NewLineReader returns a reader of in. A limit of 0 is none.
+func NewLineReader(in io.Reader, limit int) *LineReader {
+	return &LineReader{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
+}
+
+// keepBytes is the size up to which a buffer is used again.
+const keepBytes = 1 << 20
+
+// Next returns the next line with its end, or a piece of a long one. The bytes are valid until the next call.
+func (l *LineReader) Next() (line []byte, whole bool, err error) {
+	piece, err := l.in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return piece, err == nil, err
+	}
+	if cap(l.buf) > keepBytes {
+		l.buf = nil
+	}
+	l.buf = append(l.buf[:0], piece...)
+	for errors.Is(err, bufio.ErrBufferFull) && (l.limit == 0 || len(l.buf) <= l.limit) {
+		piece, err = l.in.ReadSlice('\n')
+		l.buf = append(l.buf, piece...)
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return l.buf, false, nil
+	}
+	return l.buf, err == nil, err
 }

@@ -81,18 +81,9 @@ func (m *memory) hasSpoken() bool {
 	return m.spoken
 }
 
-// one returns the message of a line, or false if the worker has to refuse it.
-func one(s *wire.Scanner, line []byte) (m wire.Message, ok bool) {
-	messages, many, fault := s.Read(bytes.TrimSuffix(line, []byte("\n")))
-	if many || fault != nil || messages[0].Fault != nil {
-		return m, false
-	}
-	return messages[0], true
-}
-
 // recordHost records a line of the host. It returns the request of the line, and whether the worker may see the line.
 func (m *memory) recordHost(line []byte, repeatable func(string, []byte) (bool, bool)) (r *request, pass bool) {
-	msg, ok := one(&m.host, line)
+	msg, ok := m.host.ReadLine(line)
 	if !ok {
 		return nil, true
 	}
@@ -173,7 +164,7 @@ func (m *memory) sent(line []byte, r *request) {
 
 // recordWorker records a line of the worker. It reports whether the host may see the line.
 func (m *memory) recordWorker(line []byte) (pass bool) {
-	msg, ok := one(&m.worker, line)
+	msg, ok := m.worker.ReadLine(line)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spoken = true

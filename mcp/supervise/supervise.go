@@ -7,7 +7,6 @@
 package supervise
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -246,9 +245,9 @@ func (s *supervisor) toHost(line []byte) bool {
 // use: its writer died.
 func (s *supervisor) passOutput(w *Worker) {
 	defer func() { _ = w.Out.Close(); _ = w.Written.Close() }()
-	in := newLines(w.Out, 0)
+	in := wire.NewLineReader(w.Out, 0)
 	for {
-		line, whole, err := in.next()
+		line, whole, err := in.Next()
 		if err != nil || !whole {
 			return
 		}
@@ -263,10 +262,10 @@ func (s *supervisor) passOutput(w *Worker) {
 
 // readHost passes the lines of the host to the worker until they end.
 func (s *supervisor) readHost() {
-	in := newLines(s.o.In, s.o.MaxMessageBytes)
+	in := wire.NewLineReader(s.o.In, s.o.MaxMessageBytes)
 	inside := false // of a line that is too long to be examined
 	for {
-		line, whole, err := in.next()
+		line, whole, err := in.Next()
 		if len(line) > 0 {
 			var r *request
 			pass := true
@@ -308,38 +307,4 @@ func (s *supervisor) toWorker(line []byte, r *request) bool {
 		}
 		s.worker = nil
 	}
-}
-
-// lines reads lines, and lines that are longer than a limit in pieces.
-type lines struct {
-	in    *bufio.Reader
-	limit int // 0 is none
-	buf   []byte
-}
-
-func newLines(in io.Reader, limit int) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
-}
-
-// keepBytes is the size up to which a buffer is used again.
-const keepBytes = 1 << 20
-
-// next returns the next line with its end, or a piece of a long one. The bytes are valid until the next call.
-func (l *lines) next() (line []byte, whole bool, err error) {
-	piece, err := l.in.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return piece, err == nil, err
-	}
-	if cap(l.buf) > keepBytes {
-		l.buf = nil
-	}
-	l.buf = append(l.buf[:0], piece...)
-	for errors.Is(err, bufio.ErrBufferFull) && (l.limit == 0 || len(l.buf) <= l.limit) {
-		piece, err = l.in.ReadSlice('\n')
-		l.buf = append(l.buf, piece...)
-	}
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return l.buf, false, nil
-	}
-	return l.buf, err == nil, err
 }
