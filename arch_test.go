@@ -113,6 +113,8 @@ var floors = map[string]struct {
 	"mcp/pages":     {floor: 4, beside: []string{"mcp/inert"}},
 	"mcp/supervise": {floor: 4},
 	"mcp/tool":      {floor: 4, beside: []string{"mcp/inert", "mcp/message", "mcp/pages"}},
+	"acp":           {floor: 4, beside: []string{"acp/message"}},
+	"acp/message":   {floor: 0},
 	"rpc":           {floor: 4},
 	"web":           {floor: 4},
 	"check":         {floor: 4},
@@ -130,6 +132,7 @@ var floors = map[string]struct {
 	"cli/gate":      {floor: 5, beside: []string{"cli/program", "cli/receipts"}},
 	"cli/planfiles": {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/program", "cli/settings"}},
 
+	"cli/acp":    {floor: 6},
 	"cli/audit":  {floor: 6},
 	"cli/check":  {floor: 6},
 	"cli/doctor": {floor: 6},
@@ -163,7 +166,7 @@ var rooms = map[string][]string{
 	"github.com/go-json-experiment/json": {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/inert", "mcp/message", "mcp/supervise", "mcp/tool", "plan/lex", "wire/conn"},
 	"github.com/tailscale/hujson":        {"hostconfig/notation"},
 	"github.com/pelletier/go-toml/v2":    {"check/config", "hostconfig/notation"},
-	"github.com/spf13/cobra":             {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":             {"cli", "cli/acp", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"github.com/anishathalye/porcupine":  {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":    {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts

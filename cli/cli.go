@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"waybill/cli/acp"
 	"waybill/cli/audit"
 	"waybill/cli/check"
 	"waybill/cli/doctor"
@@ -75,7 +76,7 @@ waybill serves JSON-RPC; on a terminal it prints this help.
 An id may be shortened to four or more characters of its beginning or end if that is unambiguous.
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
-exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, doctor,
+exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, acp, doctor,
 setup, work, check and audit list their own.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
@@ -105,7 +106,7 @@ setup, work, check and audit list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), acp.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

@@ -32,7 +32,7 @@ var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIA
 // written into files: left has the names of those that had to be left out.
 func (h Host) Pins(env func(string) string) (pins, left []string) {
 	if h.env.desktop {
-		return desktopPins(env)
+		return Pins(env)
 	}
 	for _, name := range variables {
 		if h.env.secretless && secret().MatchString(name) && env(name) != "" {
@@ -42,8 +42,8 @@ func (h Host) Pins(env func(string) string) (pins, left []string) {
 	return pins, nil
 }
 
-// desktopPins are those of a host that is started without a shell.
-func desktopPins(env func(string) string) (pins, left []string) {
+// Pins returns the variables that a host that was started without a shell does not have.
+func Pins(env func(string) string) (pins, left []string) {
 	for _, name := range variables {
 		switch value := env(name); {
 		case value == "":

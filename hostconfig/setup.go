@@ -159,7 +159,7 @@ func (s *Setup) hook(h Host) Hook {
 	}
 	hook := Hook{Command: s.Entry.Command, Args: append([]string{"hook", name}, s.flags(h)...), Keep: s.keep()}
 	if h.hooks.desktop {
-		hook.Env, _ = desktopPins(s.Env)
+		hook.Env, _ = Pins(s.Env)
 	}
 	return hook
 }

@@ -129,7 +129,7 @@ func (r *Handler) tool(ctx context.Context) (a dialect.Answer, err error) {
 		return a, err
 	}
 	if r.In.Question != "" {
-		if err := r.answered(ctx); err != nil {
+		if err := r.Answered(ctx); err != nil {
 			return a, err
 		}
 	}
@@ -160,8 +160,11 @@ func (r *Handler) report(ctx context.Context, sessions []string, kind string, da
 	return errors.Join(faults...)
 }
 
-// answered consumes the notices about the question that this tool call asked.
-func (r *Handler) answered(ctx context.Context) error {
+// Answered consumes the notices about the question that the event asked.
+func (r *Handler) Answered(ctx context.Context) error {
+	if some, err := r.open(false); err != nil || !some {
+		return err
+	}
 	var open schema.NoticeList
 	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: cmp.Or(r.own(), defaultSession), Peek: true}, &open); err != nil {
 		return err
@@ -190,4 +193,19 @@ func (r *Handler) compact() error {
 		return err
 	}
 	return r.mark(compacted, "")
+}
+
+// Lost ends the attempt of a session whose agent has ended, if it has one, and posts a notice.
+func (r *Handler) Lost(ctx context.Context, cause string) error {
+	some, err := r.open(false)
+	if err != nil || !some {
+		return err
+	}
+	text := fmt.Sprintf("an agent of %s ended in the middle of a session: %s", r.In.Host, safetext.OneLine(cause, 300))
+	data, err := json.Marshal(map[string]string{"class": "provider", "name": "AgentEnded"}) // a new attempt may help at once
+	if err != nil {
+		return err
+	}
+	p := schema.SessionEventParams{SessionID: cmp.Or(r.own(), defaultSession), Type: "error", Message: text, Data: data}
+	return errors.Join(r.call(ctx, "report_session_event", p, nil), r.tell(ctx, "agent_ended", "", text, nil))
 }

@@ -26,6 +26,21 @@ type Store struct {
 	local *program.Local // nil until something needs the store
 }
 
+// ErrNoWorkspace says that the host runs in no workspace.
+var ErrNoWorkspace = errors.New("there is no workspace: no folder from here upwards has a tasks.md or .git, and --workspace names none; waybill where says more")
+
+// Exists reports whether the store exists.
+func (s *Store) Exists() bool {
+	some, err := s.open(false)
+	return some && err == nil
+}
+
+// Root returns the folder of the workspace.
+func (s *Store) Root() (string, error) {
+	ws, err := s.place()
+	return ws.Root, err
+}
+
 // place finds the workspace.
 func (s *Store) place() (workspace.Workspace, error) {
 	s.mu.Lock()
@@ -43,7 +58,7 @@ func (s *Store) find() (workspace.Workspace, error) {
 	}
 	ws, err := workspace.Resolve(s.App.Sources())
 	if err != nil {
-		return ws, errors.New("there is no workspace: no folder from here upwards has a tasks.md or .git, and --workspace names none; waybill where says more")
+		return ws, ErrNoWorkspace
 	}
 	s.ws = ws
 	return ws, nil

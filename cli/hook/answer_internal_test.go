@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,4 +69,19 @@ func TestTheGraceOfAHookWasLongerThanItsHostWaits(t *testing.T) {
 func TestAPanicEndedTheHook(t *testing.T) {
 	h, _ := hookOf(t, dialect.Host{}, "{}") // a row without fields: reading and writing both panic
 	require.ErrorContains(t, h.run(t.Context()), "a fault in waybill: ")
+}
+
+// Behind `waybill acp`, the agent's hooks would hand the same instructions over a second time.
+func TestHooksThatAreSwitchedOffDoNothing(t *testing.T) {
+	for host, want := range map[string]string{"claude-code": "", "cursor": "{}\n"} {
+		row, ok := dialect.Of(host)
+		require.True(t, ok)
+		h, answer := hookOf(t, row, `{"hook_event_name":"Stop","session_id":"s"}`)
+		h.Env = func(name string) string { return map[string]string{program.HooksVariable: "off"}[name] }
+		require.NoError(t, h.run(t.Context()))
+		require.NoError(t, h.Out.Close())
+		got, err := io.ReadAll(answer)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
 }

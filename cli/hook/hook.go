@@ -86,6 +86,10 @@ func (h *hook) run(ctx context.Context) error {
 	began := time.Now()
 	output.CatchClosedPipe()
 	text, err := h.read(h.within(began, 10*time.Second).act.Sub(began))
+	if h.Env(program.HooksVariable) == "off" {
+		_, err := h.write(dialect.Event{}, dialect.Answer{})
+		return err
+	}
 	in := dialect.Input{Host: h.host.Name}
 	if err == nil {
 		err = gate.Guard(func() (err error) {

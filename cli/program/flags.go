@@ -19,6 +19,9 @@ func NoFiles(cmd *cobra.Command, flags ...string) {
 	}
 }
 
+// HooksVariable switches the hooks of an agent off, with the value off: something else does their work.
+const HooksVariable = "WAYBILL_HOOKS"
+
 // TaskVariables are the environment variables with which waybill work describes a task to its command.
 var TaskVariables = []string{
 	"WAYBILL_TASK_ID", "WAYBILL_ATTEMPT_ID", "WAYBILL_ATTEMPT_NUMBER", "WAYBILL_SESSION_ID", "WAYBILL_CONTINUATION",

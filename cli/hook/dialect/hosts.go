@@ -127,3 +127,6 @@ func openCode() Host {
 	h.Events = []Event{{Name: "Stop", Kind: Stop, Timeout: long}}
 	return h
 }
+
+// ACP is an agent behind `waybill acp`. It has no hooks, so it is none of Hosts, but the same bounds.
+func ACP() Host { return Host{Name: "acp", MaxContext: maxContext, Holds: holds} }

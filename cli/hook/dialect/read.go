@@ -66,9 +66,9 @@ const (
 	maxQuestion = 300
 )
 
-// isID reports whether a text can be the name of a session. It is no regular expression: to compile that takes longer than all
+// IsID reports whether a text can be the name of a session. It is no regular expression: to compile that takes longer than all
 // else in this package.
-func isID(text string) bool {
+func IsID(text string) bool {
 	return text != "" && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._:-", r)
 	})
@@ -143,7 +143,7 @@ func (h Host) readTool(event map[string]any, in *Input) {
 		return
 	}
 	in.Tool = str(pick(event, h.fields.tool))
-	if use := str(pick(event, h.fields.use)); isID(use) {
+	if use := str(pick(event, h.fields.use)); IsID(use) {
 		in.Use = use
 	}
 	input, output := pick(event, h.fields.input), pick(event, h.fields.output)
@@ -160,27 +160,26 @@ func (h Host) readTool(event map[string]any, in *Input) {
 			in.Kind, output = ToolFailed, nil
 		}
 	}
-	in.Data = map[string]any{}
-	for _, f := range []struct {
-		name  string
-		value any
-	}{
-		{"tool_name", pick(event, h.fields.tool)},
-		{"tool_input", input},
-		{"tool_response", output},
-		{"error", failure},
-		{"cwd", event["cwd"]},
-		{"agent_type", event["agent_type"]},
-	} {
-		if f.value != nil {
-			in.Data[f.name] = cut(f.value, 0)
+	in.Data = Reported(map[string]any{
+		"tool_name": pick(event, h.fields.tool), "tool_input": input, "tool_response": output, "error": failure,
+		"cwd": event["cwd"], "agent_type": event["agent_type"],
+	})
+}
+
+// Reported returns what is reported of a tool call: every member that is not nil, within the bounds of the store.
+func Reported(members map[string]any) map[string]any {
+	data := map[string]any{}
+	for name, value := range members {
+		if value != nil {
+			data[name] = cut(value, 0)
 		}
 	}
-	for _, name := range []string{"tool_response", "tool_input"} {
-		if encoded, err := json.Marshal(in.Data); err == nil && len(encoded) > maxData {
-			delete(in.Data, name)
+	for _, name := range []string{"tool_response", "tool_input", "error"} {
+		if encoded, err := json.Marshal(data); err == nil && len(encoded) > maxData {
+			delete(data, name)
 		}
 	}
+	return data
 }
 
 // memberError returns the member error of the output of a tool.
@@ -254,7 +253,7 @@ func sessionID(event map[string]any, names []string) (string, error) {
 		return "", nil
 	}
 	text, ok := value.(string)
-	if !ok || !isID(text) {
+	if !ok || !IsID(text) {
 		return "", fmt.Errorf("%s cannot be the name of a session", safetext.Quote(fmt.Sprint(value), 80))
 	}
 	return text, nil

@@ -1,0 +1,163 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"waybill/acp/message"
+	"waybill/internal/safetext"
+	"waybill/wire"
+)
+
+// A turn is one prompt of the editor, from its request to the answer. The mutex of its proxy guards it.
+type turn struct {
+	session string
+	id      []byte // of the editor's request, as the editor wrote it
+	held    int    // how often its end was held
+	// agentID is the key of the request that the agent works on; "" while its end is decided.
+	agentID   string
+	cancelled bool
+	newer     bool // the editor has sent the next prompt
+	taken     bool // the agent has shown that it has the text
+	text      Text // the last one that the agent was handed
+	stop      context.CancelFunc
+}
+
+// cancel ends a decision that is being made.
+func (t *turn) cancel() {
+	if t.stop != nil {
+		t.stop()
+	}
+}
+
+// An ending says what the editor gets when an agent has ended a turn.
+type ending int
+
+const (
+	passes ending = iota + 1 // the answer of the agent
+	decide                   // whatever the Policy decides
+)
+
+// endingOf returns what follows the answer of an agent to a prompt. Only a turn that the agent ended by itself can be held.
+func endingOf(answered message.StopReason, failed, cancelled, newer bool) ending {
+	if failed || cancelled || newer || answered != message.StopReasonEndTurn {
+		return passes
+	}
+	return decide
+}
+
+// overtake ends the decision about a turn, because the editor has sent the next prompt.
+func (p *proxy) overtake(t *turn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.newer = true
+	t.cancel()
+}
+
+// turnEnded takes the answer of the agent to a prompt, and returns what the editor gets now.
+func (p *proxy) turnEnded(ctx context.Context, t *turn, line []byte, msg wire.Message) []byte {
+	var answer message.PromptResponse
+	failed := msg.Error != nil || json.Unmarshal(msg.Result, &answer) != nil
+	p.mu.Lock()
+	t.agentID = ""
+	if failed && !t.taken {
+		t.text.undo()
+	}
+	t.text = Text{}
+	if endingOf(answer.StopReason, failed, t.cancelled, t.newer) == decide && !p.state.gone {
+		ctx, stop := context.WithTimeout(ctx, stopTime)
+		t.stop = stop
+		p.mu.Unlock()
+		line = bytes.Clone(line)
+		p.work.Go(func() {
+			defer stop()
+			p.decide(ctx, t, line)
+		})
+		return nil
+	}
+	p.mu.Unlock()
+	return p.finish(t, line)
+}
+
+// finish forgets a turn and returns the last answer of the agent as the answer to the editor's request.
+func (p *proxy) finish(t *turn, line []byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.state.requests, wire.Key(t.id))
+	if p.state.turns[t.session] == t {
+		delete(p.state.turns, t.session)
+	}
+	if t.held == 0 {
+		return line
+	}
+	var s wire.Scanner
+	msg, ok := s.ReadLine(line)
+	if !ok || msg.ID == nil {
+		return line
+	}
+	return replaced(line, msg.ID, t.id)
+}
+
+// decide asks the Policy whether the turn may end, and sends the agent on or answers the editor.
+func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
+	p.reported(ctx)
+	verdict, err := p.Policy.Stop(ctx, t.session, t.held)
+	if err != nil && ctx.Err() == nil {
+		p.Logger.Warn("the turn ends without a decision", "cause", err)
+		verdict.undo()
+		verdict = Text{Person: "waybill: the turn ends unchecked: " + safetext.OneLine(err.Error(), 300)}
+	}
+	p.mu.Lock()
+	cancelled, over := t.cancelled, t.cancelled || t.newer || p.state.gone || ctx.Err() != nil
+	p.mu.Unlock()
+	if over {
+		verdict.undo()
+		if cancelled {
+			line = answerTo(t.id, message.PromptResponse{StopReason: message.StopReasonCancelled})
+		}
+		_ = p.editor.write(p.finish(t, line)) // an editor that has gone needs no answer
+		return
+	}
+	if verdict.Person != "" {
+		p.say(t.session, verdict.Person)
+	}
+	if verdict.Agent == "" {
+		_ = p.editor.write(p.finish(t, line))
+		return
+	}
+	p.hold(t, verdict)
+}
+
+// hold sends the agent on with one more prompt.
+func (p *proxy) hold(t *turn, verdict Text) {
+	p.mu.Lock()
+	p.state.ids++
+	id := encode(fmt.Sprintf("%s%d", p.prefix, p.state.ids))
+	t.held++
+	t.agentID, t.text, t.taken = wire.Key(id), verdict, false
+	p.state.sent[t.agentID] = t
+	p.mu.Unlock()
+	first, _, _ := strings.Cut(verdict.Agent, "\n")
+	p.say(t.session, "waybill: the turn goes on: "+safetext.OneLine(first, 300))
+	_ = p.agent.write(requestOf(id, prompt, message.PromptRequest{
+		SessionID: t.session, Prompt: []json.RawMessage{textBlock(verdict.Agent)},
+	})) // an agent that has gone is noticed by its output
+	p.mu.Lock()
+	cancelled := t.cancelled
+	p.mu.Unlock()
+	if cancelled { // perhaps before the agent got the prompt
+		_ = p.agent.write(requestOf(nil, cancelTurn, message.CancelNotification{SessionID: t.session}))
+	}
+}
+
+// say shows the person a text, as a message of the agent.
+func (p *proxy) say(session, words string) {
+	chunk := encode(struct {
+		SessionUpdate string          `json:"sessionUpdate"`
+		Content       json.RawMessage `json:"content"`
+	}{"agent_message_chunk", textBlock("\n\n" + words + "\n\n")})
+	_ = p.editor.write(requestOf(nil, update, message.SessionNotification{SessionID: session, Update: chunk}))
+}

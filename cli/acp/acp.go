@@ -1,0 +1,170 @@
+// Package acp starts a coding agent that speaks the Agent Client Protocol, and stands between it and the editor. Package gate
+// decides what the agent is told and whether a turn may end; the room acp has the protocol.
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"waybill/acp"
+	"waybill/cli/backend"
+	"waybill/cli/output"
+	"waybill/cli/program"
+	"waybill/internal/procgroup"
+	"waybill/internal/safetext"
+	"waybill/schema"
+	"waybill/wire"
+)
+
+const (
+	// exitStdio is the exit code when standard input or output cannot be used.
+	exitStdio = 4
+	// grace is how long an agent may take to end when it is asked to.
+	grace = 3 * time.Second
+)
+
+// commands are the commands of this package, for one run of the program.
+type commands struct{ *program.App }
+
+// Command returns the command.
+func Command(a *program.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "acp -- AGENT [ARG]…", Short: "Stand between an editor and an agent that speak the Agent Client Protocol",
+		Long: `Start AGENT, and be the agent for the editor that has started this command, in the Agent Client Protocol on standard
+input and output. Instructions go in front of a prompt, tool calls acknowledge them, and the end of a turn is held while an
+instruction is due or a check is red. All else passes as it is; see docs/acp.md.
+
+Hooks of waybill in AGENT do nothing meanwhile.
+
+Exit codes: 0 when the editor has ended; 1 when AGENT ended first, or could not be started; 2 for a wrong command line; 4 if
+standard input or output cannot be used.`,
+		Example: "  waybill acp -- claude-agent-acp\n  waybill acp -- opencode acp",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return commands{a}.run(cmd.Context(), args) },
+	}
+}
+
+// run is one conversation. It ends with a.Code.
+func (a commands) run(ctx context.Context, args []string) error {
+	in, out, err := wire.Stdio()
+	if err != nil {
+		a.Code = exitStdio
+		a.Say("waybill: " + err.Error())
+		return nil
+	}
+	log := wire.NewLogWriter(a.Err)
+	logging := backend.NewGroup()
+	logging.Run(func(ctx context.Context) { _ = log.Run(ctx) }) // its error needs no report
+	defer logging.Stop()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a.leaveInTime(ctx, stop)
+	logger := a.Logger(log)
+	agent, err := start(args, a.Err)
+	if err != nil {
+		a.Code = output.ExitFailed
+		why := fmt.Sprintf("the agent %s cannot be started: %v", safetext.Quote(args[0], 200), err)
+		a.Say("waybill acp: " + why)
+		return acp.Refuse(ctx, acp.Pipe{In: in, Out: out}, why)
+	}
+	policy := newPolicy(a.App, logger)
+	err = acp.Run(ctx, acp.Options{
+		Editor: acp.Pipe{In: in, Out: out}, Agent: agent.pipe, Policy: policy, Ended: agent.end, Logger: logger,
+		MaxMessageBytes: schema.MaxMessageBytes,
+	})
+	agent.stop()
+	policy.close()
+	if errors.Is(err, acp.ErrAgentEnded) {
+		a.Code = output.ExitFailed
+		a.Say("waybill acp: " + safetext.Printable(err.Error()))
+		return nil
+	}
+	return err
+}
+
+// leaveInTime ends the conversation at a signal, and when the editor dies without closing it.
+func (a commands) leaveInTime(ctx context.Context, stop func()) {
+	signals := make(chan os.Signal, 1)
+	leave := program.ListenToSignals(signals)
+	go func() { // ends with the process
+		<-signals
+		signal.Reset(leave...)
+		stop()
+	}()
+	editor := wire.NewParentWatch()
+	go func() { // ends with ctx
+		if editor.Run(ctx) == nil {
+			stop()
+		}
+	}()
+}
+
+// A process is a running agent.
+type process struct {
+	pipe   acp.Pipe
+	cmd    *exec.Cmd
+	exited chan struct{} // closed after cmd has its state
+}
+
+// start starts an agent. On Linux it ends with this process.
+func start(args []string, stderr *os.File) (*process, error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, childIn.Close(), in.Close())
+	}
+	p := &process{pipe: acp.Pipe{In: out, Out: in}, exited: make(chan struct{})}
+	p.cmd = exec.Command(args[0], args[1:]...)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, stderr
+	p.cmd.Env = append(p.cmd.Environ(), program.HooksVariable+"=off")
+	procgroup.Set(p.cmd)
+	started := make(chan error)
+	go func() { // ends with the agent
+		runtime.LockOSThread() // the agent ends with its thread
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // its state says it
+			close(p.exited)
+		}
+	}()
+	err = <-started
+	for _, file := range []io.Closer{childIn, childOut} {
+		_ = file.Close() // the agent has its own
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.Close(), out.Close())
+	}
+	return p, nil
+}
+
+// end waits a while for the agent to exit, and returns how it ended.
+func (p *process) end() string {
+	wire.Within(grace, p.exited)
+	return p.stop()
+}
+
+// stop ends the agent and what it has left behind, and returns how it ended.
+func (p *process) stop() string {
+	if !wire.Within(0, p.exited) {
+		_ = procgroup.Terminate(p.cmd)
+		if !wire.Within(grace, p.exited) {
+			procgroup.Kill(p.cmd)
+			<-p.exited
+		}
+	}
+	procgroup.Kill(p.cmd)
+	return p.cmd.ProcessState.String()
+}
