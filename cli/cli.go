@@ -40,9 +40,6 @@ type Streams = output.Streams
 // Main runs the command line and returns the exit code.
 func Main(args []string, given Streams, version string) int {
 	a := &program.App{Printer: output.Printer{Streams: given, Env: os.Getenv}, Version: version}
-	if !short(args) {
-		a.Page = serve.FilesOfThePage()
-	}
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
@@ -57,14 +54,25 @@ func Main(args []string, given Streams, version string) int {
 	return output.ExitCode(err)
 }
 
-// short reports whether the command is one that a host starts so often, or a script expects so fast, that the construction of
-// all others would count.
-func short(args []string) bool {
-	return len(args) > 0 && (args[0] == "hook" || args[0] == "version")
+// word returns the first argument that is neither a flag of the root nor the value of one, or "".
+func word(root *cobra.Command, args []string) string {
+	for i := 0; i < len(args); i++ {
+		name, long := strings.CutPrefix(args[i], "--")
+		switch {
+		case !long:
+			return args[i]
+		case name == "":
+			return "" // cobra takes what follows for arguments
+		}
+		if flag := root.PersistentFlags().Lookup(name); flag != nil && flag.NoOptDefVal == "" {
+			i++
+		}
+	}
+	return ""
 }
 
-// newRoot returns the command line. A host that spawns `waybill serve` or `waybill mcp` waits for its construction, so
-// the other commands are then left out.
+// newRoot returns the command line. A host that spawns serve, mcp or hook waits for its construction, and scripts expect
+// version at once, so the other commands are then left out.
 func newRoot(a *program.App, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "waybill",
@@ -94,7 +102,8 @@ setup, work, check and audit list their own.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return output.UsageError(err) })
 	root.Version = strings.TrimPrefix(version(a.Version), "waybill ")
 	a.AddFlags(root)
-	if short(args) {
+	first := word(root, args)
+	if first == "hook" || first == "version" {
 		root.AddCommand(hook.Command(a), versionCommand(a))
 		strict(root)
 		return root
@@ -102,16 +111,13 @@ setup, work, check and audit list their own.`,
 	mcp := serve.MCPCommand(a)
 	mcp.AddCommand(setup.MCPInstall(a))
 	root.AddCommand(serve.Command(a), mcp)
-	if len(args) > 0 && (args[0] == "serve" || args[0] == "mcp") {
+	if first == "serve" || first == "mcp" {
 		strict(root)
 		return root
 	}
-	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), acp.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), acp.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), serve.PageCommand(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
-	if a.Page != nil {
-		root.AddCommand(serve.PageCommand(a))
-	}
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root

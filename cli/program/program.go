@@ -15,7 +15,6 @@ import (
 	"waybill/cli/output"
 	"waybill/cli/settings"
 	"waybill/engine/workspace"
-	"waybill/web"
 )
 
 // App is one run of the program.
@@ -39,8 +38,6 @@ type App struct {
 
 	Brief bool // the command makes one change to the store, and the process ends
 	Code  int  // the exit code
-
-	Page []web.File // files of the page; without them there is no ui command
 }
 
 // At returns the program for the usual store of another workspace, or for the store that was named. Nothing is logged,

@@ -64,7 +64,7 @@ func (a commands) openHTTP(at *web.Address, service *api.Service, table *api.Tab
 		d.file.Put(ws) // initialize may name another one; then the file goes there
 	}
 	d.serve(web.Options{
-		Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Counts: b.Counts, Page: a.Page, Logger: b.Logger,
+		Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Counts: b.Counts, Page: filesOfThePage(), Logger: b.Logger,
 	})
 	return d
 }

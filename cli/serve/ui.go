@@ -26,8 +26,8 @@ import (
 // machine may take seconds to start it.
 const browserTime = 5 * time.Second
 
-// FilesOfThePage returns the page that this program has in it.
-func FilesOfThePage() []web.File {
+// filesOfThePage returns the page that this program has in it.
+func filesOfThePage() []web.File {
 	var files []web.File
 	for _, f := range page.Files() {
 		files = append(files, web.File(f))

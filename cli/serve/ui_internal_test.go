@@ -24,7 +24,6 @@ import (
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
-	"waybill/web"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,7 +38,7 @@ type terminal struct {
 	errs *os.File
 }
 
-// newTerminal returns a terminal in a workspace, with a page of one file.
+// newTerminal returns a terminal in a workspace.
 func newTerminal(t *testing.T, root, state string) *terminal {
 	t.Helper()
 	out, write, err := os.Pipe()
@@ -55,7 +54,6 @@ func newTerminal(t *testing.T, root, state string) *terminal {
 			return map[string]string{"XDG_STATE_HOME": state, "LOCALAPPDATA": state, "HOME": state, "DISPLAY": ":0"}[name]
 		}},
 		Version: "test", Workspace: root,
-		Page: []web.File{{Path: "/", Type: "text/html; charset=utf-8", ETag: `"1"`, Text: "the page"}},
 	}}}
 }
 
