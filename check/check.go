@@ -50,7 +50,7 @@ var typedName = lazyregexp.New(`^([a-z0-9][a-z0-9._:-]*)=`)
 // Parse returns the check that a person typed, as COMMAND or name=COMMAND. Without a name, the command names it.
 func Parse(typed string) (Check, error) {
 	c := Check{Command: strings.TrimSpace(typed)}
-	if name := typedName().FindStringSubmatch(c.Command); name != nil {
+	if name := typedName.Compiled().FindStringSubmatch(c.Command); name != nil {
 		c.Name, c.Command = name[1], strings.TrimSpace(c.Command[len(name[0]):])
 	} else {
 		words := strings.FieldsFunc(c.Command, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })

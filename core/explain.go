@@ -51,40 +51,31 @@ const (
 	ActorAgent   Actor = "agent"   // the agent itself
 )
 
-// actors maps each method that an explanation names to its callers.
-var actors = map[string][]Actor{
-	"acknowledge":                {ActorAgent, ActorHost},
-	"bind_session":               {ActorHost},
-	"cancel_instruction":         {ActorPerson, ActorHost},
-	"cancel_task":                {ActorPerson, ActorHost},
-	"claim_task":                 {ActorHost, ActorWaybill},
-	"compile_prompt":             {ActorHost, ActorWaybill},
-	"create_task":                {ActorHost},
-	"dispatch_instructions":      {ActorHost},
-	"edit_plan":                  {ActorPerson}, // no method: only a person edits the plan file
-	"explain":                    {ActorPerson, ActorHost},
-	"finish_attempt":             {ActorHost, ActorWaybill},
-	"get_plan":                   {ActorPerson, ActorHost},
-	"heartbeat":                  {ActorHost, ActorWaybill},
-	"ingest_output":              {ActorHost, ActorWaybill},
-	"init_run":                   {ActorHost, ActorWaybill},
-	"queue_instruction_with_ack": {ActorHost},
-	"ready_items":                {ActorHost, ActorPerson},
-	"replan":                     {ActorHost},
-	"reply":                      {ActorPerson, ActorHost},
-	"report_check":               {ActorWaybill, ActorHost},
-	"report_event":               {ActorHost},
-	"resume_run":                 {ActorHost, ActorWaybill},
-	"retry_task":                 {ActorPerson, ActorHost},
-	"set_item_status":            {ActorPerson, ActorHost},
-	"trust_checks":               {ActorPerson}, // no method: only a person at a terminal trusts checks
-	"unblock_run":                {ActorPerson, ActorHost},
+// actors returns the callers of a method that an explanation names, or nil.
+func actors(method string) []Actor {
+	switch method {
+	case "acknowledge":
+		return []Actor{ActorAgent, ActorHost}
+	case "bind_session", "create_task", "dispatch_instructions", "queue_instruction_with_ack", "replan", "report_event":
+		return []Actor{ActorHost}
+	case "cancel_instruction", "cancel_task", "explain", "get_plan", "reply", "retry_task", "set_item_status", "unblock_run":
+		return []Actor{ActorPerson, ActorHost}
+	case "claim_task", "compile_prompt", "finish_attempt", "heartbeat", "ingest_output", "init_run", "resume_run":
+		return []Actor{ActorHost, ActorWaybill}
+	case "edit_plan", "trust_checks": // no methods: only a person edits the plan file, or trusts checks at a terminal
+		return []Actor{ActorPerson}
+	case "ready_items":
+		return []Actor{ActorHost, ActorPerson}
+	case "report_check":
+		return []Actor{ActorWaybill, ActorHost}
+	}
+	return nil
 }
 
 // Act returns the action of a method on a subject. command has the words of an equal command, if there is one.
 func Act(subject, method, text string, command ...string) Action {
-	by, known := actors[method]
-	if !known {
+	by := actors(method)
+	if by == nil {
 		panic("core: nobody is said to call " + method)
 	}
 	return Action{Subject: subject, Name: method, Text: text, By: by, Command: command}

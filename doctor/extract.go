@@ -107,7 +107,7 @@ func settingsOf(f *Facts) []extractedSetting {
 	rows := []extractedSetting{}
 	for _, s := range f.Settings.Given {
 		row := extractedSetting{Name: s.Name, From: s.From}
-		if plainValue().Match(s.Value) {
+		if plainValue.Compiled().Match(s.Value) {
 			row.Value = s.Value
 		}
 		rows = append(rows, row)
@@ -135,7 +135,7 @@ func eventLines(events []Event) []byte {
 		if slices.Contains(core.EventTypes(), core.EventType(ev.Type)) {
 			line.Type = ev.Type
 		}
-		if madeID().MatchString(ev.Subject) {
+		if madeID.Compiled().MatchString(ev.Subject) {
 			line.Subject = ev.Subject
 		}
 		if err := lines.Encode(line); err != nil {

@@ -28,7 +28,7 @@ type Entry struct {
 var usable = lazyregexp.New(`^[A-Za-z0-9_-]{1,32}$`)
 
 func (e Entry) check() error {
-	if !usable().MatchString(e.Name) {
+	if !usable.Compiled().MatchString(e.Name) {
 		return fmt.Errorf("name %q: the name of a server has 1 to 32 letters, digits, hyphens and underscores", e.Name)
 	}
 	for _, text := range append([]string{e.Command}, e.Args...) {

@@ -35,7 +35,7 @@ func (h Host) Pins(env func(string) string) (pins, left []string) {
 		return Pins(env)
 	}
 	for _, name := range variables {
-		if h.env.secretless && secret().MatchString(name) && env(name) != "" {
+		if h.env.secretless && secret.Compiled().MatchString(name) && env(name) != "" {
 			pins = append(pins, name+"=$"+name) // Gemini replaces the name by the value
 		}
 	}
@@ -97,7 +97,7 @@ func (h Host) Environment(all []string, e Entry) (passed []string) {
 		value[name] = text
 		upper := strings.ToUpper(name) // Windows has other spellings
 		drop := h.env.only != nil && !slices.Contains(h.env.only, upper) && !slices.Contains(e.Pass, name) ||
-			h.env.secretless && secret().MatchString(name) || h.env.desktop && !slices.Contains(bare, upper)
+			h.env.secretless && secret.Compiled().MatchString(name) || h.env.desktop && !slices.Contains(bare, upper)
 		if !drop {
 			passed = append(passed, pair)
 		}

@@ -195,14 +195,14 @@ func (h Hook) line(shell Shell) string {
 			line += "$env:" + name + "=" + psQuoted(value) + "; "
 		}
 		for i := range words {
-			if i == 0 || !plain().MatchString(words[i]) {
+			if i == 0 || !plain.Compiled().MatchString(words[i]) {
 				words[i] = psQuoted(words[i])
 			}
 		}
 		return line + "& " + strings.Join(words, " ")
 	case AnyShell: // a program in quotes is a text to PowerShell, and its & is another thing to cmd
 		for i := range words {
-			if !plain().MatchString(words[i]) {
+			if !plain.Compiled().MatchString(words[i]) {
 				words[i] = `"` + words[i] + `"`
 			}
 		}
@@ -226,7 +226,7 @@ func (h Hook) fits(shell Shell) bool {
 		return true
 	}
 	special := func(arg string) bool { return strings.ContainsAny(arg, "\"$`%^&|<>!") || strings.HasSuffix(arg, `\`) }
-	return plain().MatchString(h.Command) && !slices.ContainsFunc(h.Args, special) && len(h.Env) == 0
+	return plain.Compiled().MatchString(h.Command) && !slices.ContainsFunc(h.Args, special) && len(h.Env) == 0
 }
 
 // harmless matches words that no shell of POSIX changes, plain those that no shell of Windows changes.
@@ -236,7 +236,7 @@ var (
 )
 
 func shQuoted(word string) string {
-	if harmless().MatchString(word) {
+	if harmless.Compiled().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -244,7 +244,7 @@ func shQuoted(word string) string {
 
 // psQuoted quotes a word for PowerShell, to which typographic apostrophes are quotes, too.
 func psQuoted(word string) string {
-	return "'" + apostrophes().ReplaceAllString(word, "$0$0") + "'"
+	return "'" + apostrophes.Compiled().ReplaceAllString(word, "$0$0") + "'"
 }
 
 var apostrophes = lazyregexp.New("['\u2018\u2019\u201a\u201b]")
@@ -266,11 +266,11 @@ func (h Hook) flagsOf(line string) (flags []string, whole, own bool) {
 	words, whole := wordsOf(line)
 	if len(words) > 0 && words[0] == "env" {
 		words = words[1:]
-		for len(words) > 0 && pair().MatchString(words[0]) {
+		for len(words) > 0 && pair.Compiled().MatchString(words[0]) {
 			words = words[1:]
 		}
 	}
-	if len(words) < 3 || words[1] != "hook" || !hostName().MatchString(words[2]) {
+	if len(words) < 3 || words[1] != "hook" || !hostName.Compiled().MatchString(words[2]) {
 		return nil, false, false
 	}
 	program := base(words[0])
@@ -285,14 +285,14 @@ var (
 // wordsOf returns the words at the beginning of a command line, in the quotes of any shell. whole reports that the line has nothing
 // but words. The words end before what only a shell understands, such as a pipe or a variable.
 func wordsOf(line string) (words []string, whole bool) {
-	head := psHead().FindString(line)
+	head := psHead.Compiled().FindString(line)
 	line = line[len(head):]
 	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
 		word := ""
 		for line != "" && line[0] != ' ' {
-			part := wordPart().FindString(line)
+			part := wordPart.Compiled().FindString(line)
 			if head != "" {
-				part = psPart().FindString(line)
+				part = psPart.Compiled().FindString(line)
 			}
 			if part == "" {
 				return words, false
@@ -319,7 +319,7 @@ func unquoted(part string, ps bool) string {
 	case part == `\'`:
 		return "'"
 	case part[0] == '\'' && ps:
-		return doubled().ReplaceAllString(part[1:len(part)-1], "$1$2$3$4$5")
+		return doubled.Compiled().ReplaceAllString(part[1:len(part)-1], "$1$2$3$4$5")
 	case part[0] == '\'' || part[0] == '"':
 		return part[1 : len(part)-1]
 	}

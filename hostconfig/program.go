@@ -43,5 +43,5 @@ var scratch = lazyregexp.New(`^go-build[0-9]*$`)
 
 // temporary reports whether a path has such a folder.
 func temporary(path string) bool {
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), scratch().MatchString)
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), scratch.Compiled().MatchString)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/internal/lazy"
 	"waybill/ledger"
 )
 
@@ -33,22 +34,24 @@ type factHash [16]byte
 const factBytes = 1 + len(factHash{})
 
 // factCodes are the codes of the keys. Hosts store cursors, so a code never changes and is never reused.
-var factCodes = map[string]byte{
-	ledger.FactPlan: 1, ledger.FactItemID: 2, ledger.FactSourcePath: 3, ledger.FactTotals: 4, ledger.FactActive: 5,
-	ledger.FactPlanVersion: 6, ledger.FactSummary: 7, ledger.FactAssessment: 8, ledger.FactIssues: 9, ledger.FactBlockers: 10,
-	ledger.FactFixes: 11, ledger.FactStalled: 12, ledger.FactReviewLoop: 13, ledger.FactRejections: 14, ledger.FactReplanHint: 15,
-	ledger.FactAttempts: 16, ledger.FactPlanSummary: 17, ledger.FactPlanItems: 18, ledger.FactFilesChanged: 19,
-	ledger.FactReviewAttempts: 20, ledger.FactGitRange: 21,
-}
+var factCodes = lazy.Value[map[string]byte]{Of: func() map[string]byte {
+	return map[string]byte{
+		ledger.FactPlan: 1, ledger.FactItemID: 2, ledger.FactSourcePath: 3, ledger.FactTotals: 4, ledger.FactActive: 5,
+		ledger.FactPlanVersion: 6, ledger.FactSummary: 7, ledger.FactAssessment: 8, ledger.FactIssues: 9, ledger.FactBlockers: 10,
+		ledger.FactFixes: 11, ledger.FactStalled: 12, ledger.FactReviewLoop: 13, ledger.FactRejections: 14, ledger.FactReplanHint: 15,
+		ledger.FactAttempts: 16, ledger.FactPlanSummary: 17, ledger.FactPlanItems: 18, ledger.FactFilesChanged: 19,
+		ledger.FactReviewAttempts: 20, ledger.FactGitRange: 21,
+	}
+}}
 
 // factKeys maps codes to keys.
-var factKeys = func() map[byte]string {
-	keys := make(map[byte]string, len(factCodes))
-	for key, code := range factCodes {
+var factKeys = lazy.Value[map[byte]string]{Of: func() map[byte]string {
+	keys := make(map[byte]string, len(factCodes.Get()))
+	for key, code := range factCodes.Get() {
 		keys[code] = key
 	}
 	return keys
-}()
+}}
 
 const cursorPrefix = "p3_"
 
@@ -59,7 +62,7 @@ func knowsNothing(runID string, fixed *prefix) knowledge {
 
 func knownOf(f ledger.Fact) knownFact {
 	sum := sha256.Sum256([]byte(f.Value))
-	return knownFact{factCodes[f.Key], factHash(sum[:])}
+	return knownFact{factCodes.Get()[f.Key], factHash(sum[:])}
 }
 
 // with returns the knowledge of an agent that received exactly these facts.
@@ -101,7 +104,7 @@ func readCursor(text string) (k knowledge, ok bool) {
 	k = knowledge{run: binary.BigEndian.Uint32(body), prompt: binary.BigEndian.Uint32(body[4:])}
 	for rest := body[8:]; len(rest) > 0; rest = rest[factBytes:] {
 		f := knownFact{rest[0], factHash(rest[1:])}
-		if n := len(k.facts); factKeys[f.code] == "" || n > 0 && k.facts[n-1].code >= f.code {
+		if n := len(k.facts); factKeys.Get()[f.code] == "" || n > 0 && k.facts[n-1].code >= f.code {
 			return knowledge{}, false
 		}
 		k.facts = append(k.facts, f)

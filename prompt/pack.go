@@ -79,7 +79,7 @@ func (d *draft) settle() {
 	d.packet.Cursor, d.packet.Removed = now.cursor(), nil
 	for _, f := range d.before.facts {
 		if _, still := now.find(f.code); !still && d.packet.Mode == ledger.PacketDelta {
-			d.packet.Removed = append(d.packet.Removed, factKeys[f.code])
+			d.packet.Removed = append(d.packet.Removed, factKeys.Get()[f.code])
 		}
 	}
 }

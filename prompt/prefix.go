@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/ledger"
 	"waybill/prompt/sanitize"
 )
@@ -128,26 +129,30 @@ type prefix struct {
 	runes int
 }
 
-// The prefixes by role, for answers with v2 headers and for answers with a result block.
+// headerPrefixes and blockPrefixes are the prefixes by role, for answers with v2 headers and for answers with a result block.
 var (
-	headerPrefixes = [...]prefix{
-		ledger.RoleWorker:              newPrefix(workerHeaders),
-		ledger.RoleSpecReviewer:        newPrefix(specOpening + askHeaders + "role: spec-reviewer\n" + reviewerHeaders),
-		ledger.RoleCodeQualityReviewer: newPrefix(qualityOpening + askHeaders + "role: code-quality-reviewer\n" + reviewerHeaders),
-	}
-	blockPrefixes = [...]prefix{
-		ledger.RoleWorker:              newPrefix(workerBlock),
-		ledger.RoleSpecReviewer:        newPrefix(specOpening + askBlock + reviewerBlock),
-		ledger.RoleCodeQualityReviewer: newPrefix(qualityOpening + askBlock + reviewerBlock),
-	}
+	headerPrefixes = lazy.Value[[]prefix]{Of: func() []prefix {
+		return []prefix{
+			ledger.RoleWorker:              newPrefix(workerHeaders),
+			ledger.RoleSpecReviewer:        newPrefix(specOpening + askHeaders + "role: spec-reviewer\n" + reviewerHeaders),
+			ledger.RoleCodeQualityReviewer: newPrefix(qualityOpening + askHeaders + "role: code-quality-reviewer\n" + reviewerHeaders),
+		}
+	}}
+	blockPrefixes = lazy.Value[[]prefix]{Of: func() []prefix {
+		return []prefix{
+			ledger.RoleWorker:              newPrefix(workerBlock),
+			ledger.RoleSpecReviewer:        newPrefix(specOpening + askBlock + reviewerBlock),
+			ledger.RoleCodeQualityReviewer: newPrefix(qualityOpening + askBlock + reviewerBlock),
+		}
+	}}
 )
 
 // prefixOf returns the stable prefix of a role's prompts.
 func prefixOf(role ledger.Role, block bool) *prefix {
 	if block {
-		return &blockPrefixes[role]
+		return &blockPrefixes.Get()[role]
 	}
-	return &headerPrefixes[role]
+	return &headerPrefixes.Get()[role]
 }
 
 func newPrefix(text string) prefix {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"waybill/internal/lazy"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -17,26 +18,28 @@ type refusal struct {
 }
 
 // statuses maps error codes whose number does not begin with their HTTP status.
-var statuses = map[schema.Code]int{
-	schema.MethodNotFound:  http.StatusNotFound,
-	schema.MessageTooLarge: http.StatusRequestEntityTooLarge,
-	schema.Internal:        http.StatusInternalServerError,
-	schema.Cancelled:       http.StatusServiceUnavailable,
-	schema.InvalidState:    http.StatusConflict,
-	schema.BadVersion:      http.StatusBadRequest,
-	schema.StoreIO:         http.StatusServiceUnavailable,
-	schema.StoreReadOnly:   http.StatusServiceUnavailable,
-	schema.StoreNewer:      http.StatusServiceUnavailable,
-	schema.StoreBusy:       http.StatusServiceUnavailable,
-	schema.StoreCorrupt:    http.StatusServiceUnavailable,
-	schema.StoreLost:       http.StatusServiceUnavailable,
-	schema.StoreUnsafe:     http.StatusServiceUnavailable,
-}
+var statuses = lazy.Value[map[schema.Code]int]{Of: func() map[schema.Code]int {
+	return map[schema.Code]int{
+		schema.MethodNotFound:  http.StatusNotFound,
+		schema.MessageTooLarge: http.StatusRequestEntityTooLarge,
+		schema.Internal:        http.StatusInternalServerError,
+		schema.Cancelled:       http.StatusServiceUnavailable,
+		schema.InvalidState:    http.StatusConflict,
+		schema.BadVersion:      http.StatusBadRequest,
+		schema.StoreIO:         http.StatusServiceUnavailable,
+		schema.StoreReadOnly:   http.StatusServiceUnavailable,
+		schema.StoreNewer:      http.StatusServiceUnavailable,
+		schema.StoreBusy:       http.StatusServiceUnavailable,
+		schema.StoreCorrupt:    http.StatusServiceUnavailable,
+		schema.StoreLost:       http.StatusServiceUnavailable,
+		schema.StoreUnsafe:     http.StatusServiceUnavailable,
+	}
+}}
 
 // statusOf returns the HTTP status of an error code.
 func statusOf(code schema.Code) int {
 	number := schema.ErrorNumber(code)
-	if status, ok := statuses[code]; ok {
+	if status, ok := statuses.Get()[code]; ok {
 		return status
 	}
 	if number < 0 {

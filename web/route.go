@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"waybill/internal/lazy"
 	"waybill/schema"
 )
 
@@ -20,9 +21,11 @@ type route struct {
 }
 
 // goneCodes maps params of a path to the error for a value that cannot be an id.
-var goneCodes = map[string]schema.Code{
-	"task_id": schema.TaskGone, "run_id": schema.RunGone, "instruction_id": schema.InstructionGone,
-}
+var goneCodes = lazy.Value[map[string]schema.Code]{Of: func() map[string]schema.Code {
+	return map[string]schema.Code{
+		"task_id": schema.TaskGone, "run_id": schema.RunGone, "instruction_id": schema.InstructionGone,
+	}
+}}
 
 // find returns the route for a path and a verb, with the params of the path. It neither cleans nor redirects paths.
 func find(routes []route, verb string, path *url.URL) (*route, []pathParam, *schema.Error) {
@@ -76,7 +79,7 @@ func (r *route) match(parts []string) (args []pathParam, ok bool) {
 // refuseImpossibleIDs returns an error for a path with an invalid id.
 func refuseImpossibleIDs(args []pathParam) *schema.Error {
 	for _, a := range args {
-		if code, isID := goneCodes[a.name]; isID && !schema.IsID(a.value) {
+		if code, isID := goneCodes.Get()[a.name]; isID && !schema.IsID(a.value) {
 			return schema.NewError(code, a.name+" in the path is not a valid id")
 		}
 	}

@@ -58,7 +58,7 @@ func (c Check) CommandLine() string {
 	words := make([]string, len(c.Argv))
 	for i, word := range c.Argv {
 		words[i] = word
-		if !bareWord().MatchString(word) {
+		if !bareWord.Compiled().MatchString(word) {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"waybill/core/proof"
 	"waybill/internal/glob"
+	"waybill/internal/lazy"
 	"waybill/internal/lazyregexp"
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
@@ -113,7 +114,7 @@ func (r *reader) check(v *value) {
 			continue
 		}
 		if k := keys()[at]; k.kind != m.value.kind {
-			r.wrong(m.value.place, "%s must be %s, not %s: write %s", k.name, nouns[k.kind], m.value.noun(), k.mended(m.value))
+			r.wrong(m.value.place, "%s must be %s, not %s: write %s", k.name, nouns.Get()[k.kind], m.value.noun(), k.mended(m.value))
 		} else {
 			k.set(r, &c, m.value)
 		}
@@ -147,18 +148,22 @@ func advice(name string) string {
 	if near := nearest.Names(name, known); len(near) > 0 {
 		return "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	if meant := synonyms[name]; meant != "" {
+	if meant := synonyms.Get()[name]; meant != "" {
 		return "did you mean " + meant + "?"
 	}
 	return "known here: " + strings.Join(known, ", ")
 }
 
 // synonyms are the keys of other tools for the same things.
-var synonyms = map[string]string{"cmd": "run", "command": "run", "script": "run", "args": "argv", "id": "name", "title": "name", "limit": "timeout"}
+var synonyms = lazy.Value[map[string]string]{Of: func() map[string]string {
+	return map[string]string{"cmd": "run", "command": "run", "script": "run", "args": "argv", "id": "name", "title": "name", "limit": "timeout"}
+}}
 
-var nouns = map[kind]string{
-	text: "a text in quotes", number: "a number", boolean: "true or false", date: "a date", list: "a list of texts", table: "a table",
-}
+var nouns = lazy.Value[map[kind]string]{Of: func() map[kind]string {
+	return map[kind]string{
+		text: "a text in quotes", number: "a number", boolean: "true or false", date: "a date", list: "a list of texts", table: "a table",
+	}
+}}
 
 // noun returns what a value is, for a message.
 func (v *value) noun() string {
@@ -169,7 +174,7 @@ func (v *value) noun() string {
 		return "a list"
 	case number, boolean, date, table:
 	}
-	return nouns[v.kind]
+	return nouns.Get()[v.kind]
 }
 
 // mended returns a line that may be meant by a value of the wrong kind.
@@ -194,7 +199,7 @@ func (r *reader) setName(c *Check, v *value) {
 	switch {
 	case v.text == proof.Facts:
 		r.wrong(v.place, `%s is the name of the built-in check: choose another one, such as "%s-of-mine"`, quoted(v.text), proof.Facts)
-	case !validName().MatchString(v.text):
+	case !validName.Compiled().MatchString(v.text):
 		r.wrong(v.place, "the name %s must be 1 to 128 of A-Z a-z 0-9 . _ : and -: write name = %s", quoted(v.text), quoted(cmp.Or(validAs(v.text), "test")))
 	case same >= 0:
 		r.wrong(v.place, "%s is already the name of the check in line %d: choose another one", quoted(v.text), r.checks[same].Line)
@@ -204,7 +209,7 @@ func (r *reader) setName(c *Check, v *value) {
 
 // validAs returns a valid name that resembles a text, or "".
 func validAs(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !validName().MatchString(string(r)) })
+	words := strings.FieldsFunc(text, func(r rune) bool { return !validName.Compiled().MatchString(string(r)) })
 	name := strings.Join(words, "-")
 	return name[:min(len(name), 128)]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"waybill/internal/lazy"
 	"waybill/internal/lazyregexp"
 )
 
@@ -105,10 +106,10 @@ var (
 
 // instead says what to write in the place of a line with a syntax error, or "".
 func instead(line string) string {
-	if found := bareValue().FindStringSubmatch(line); found != nil {
+	if found := bareValue.Compiled().FindStringSubmatch(line); found != nil {
 		return fmt.Sprintf(`: write %s = "%s"`, found[1], found[2])
 	}
-	if brokenHeader().MatchString(line) {
+	if brokenHeader.Compiled().MatchString(line) {
 		return ": write [[check]]"
 	}
 	return ""
@@ -169,7 +170,7 @@ func (b *builder) put(at *value, e *unstable.Node) {
 
 // value returns the value of a node. The parser knows no place of a list, so that it gets the one of its key.
 func (b *builder) value(n *unstable.Node, key place) *value {
-	v := &value{place: key, kind: kinds[n.Kind], text: string(n.Data)}
+	v := &value{place: key, kind: kinds.Get()[n.Kind], text: string(n.Data)}
 	if n.Raw.Length > 0 {
 		v.place = placeAt(b.file, int(n.Raw.Offset))
 	}
@@ -183,10 +184,12 @@ func (b *builder) value(n *unstable.Node, key place) *value {
 	return v
 }
 
-var kinds = map[unstable.Kind]kind{
-	unstable.String: text, unstable.Integer: number, unstable.Float: number, unstable.Bool: boolean, unstable.Array: list,
-	unstable.InlineTable: table, unstable.LocalDate: date, unstable.LocalTime: date, unstable.LocalDateTime: date, unstable.DateTime: date,
-}
+var kinds = lazy.Value[map[unstable.Kind]kind]{Of: func() map[unstable.Kind]kind {
+	return map[unstable.Kind]kind{
+		unstable.String: text, unstable.Integer: number, unstable.Float: number, unstable.Bool: boolean, unstable.Array: list,
+		unstable.InlineTable: table, unstable.LocalDate: date, unstable.LocalTime: date, unstable.LocalDateTime: date, unstable.DateTime: date,
+	}
+}}
 
 // member returns the value of a key, or nil.
 func (v *value) member(key string) *value {

@@ -24,7 +24,7 @@ func doorFacts(ctx context.Context, folder string, peers []doctor.Peer) (found [
 	entries, _ := os.ReadDir(folder) // a folder that is not there has none
 	heard := map[string]bool{}       // by address, because several files can name one door
 	for _, entry := range entries {
-		match := doorName().FindStringSubmatch(entry.Name())
+		match := doorName.Compiled().FindStringSubmatch(entry.Name())
 		if match == nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func litter(folder string, now time.Time) (found []doctor.Leftover) {
 	entries, _ := os.ReadDir(folder) // a folder that is not there has none
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err == nil && temporary().MatchString(entry.Name()) && stale(info, now) {
+		if err == nil && temporary.Compiled().MatchString(entry.Name()) && stale(info, now) {
 			found = append(found, doctor.Leftover{Path: filepath.Join(folder, entry.Name()), Bytes: info.Size()})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"waybill/cli/output"
+	"waybill/internal/lazy"
 	"waybill/internal/safetext"
 	"waybill/plan"
 	"waybill/plan/read"
@@ -19,21 +20,25 @@ import (
 // A mark is how items of one state are drawn.
 type mark struct{ sign, words, colour string }
 
-var marks = map[itemState]mark{
-	stateReady:      {"→", "ready", "1;36"},
-	stateWaiting:    {"·", "waiting", "2"},
-	stateInProgress: {"»", "in progress", "34"},
-	stateBlocked:    {"!", "blocked", "31"},
-	stateDone:       {"✓", "done", "32"},
-	stateSkipped:    {"-", "skipped", "2"},
-	stateGroup:      {"▾", "open groups", ""},
-	stateUnread:     {"!", "open outside items", "33"},
-}
+var marks = lazy.Value[map[itemState]mark]{Of: func() map[itemState]mark {
+	return map[itemState]mark{
+		stateReady:      {"→", "ready", "1;36"},
+		stateWaiting:    {"·", "waiting", "2"},
+		stateInProgress: {"»", "in progress", "34"},
+		stateBlocked:    {"!", "blocked", "31"},
+		stateDone:       {"✓", "done", "32"},
+		stateSkipped:    {"-", "skipped", "2"},
+		stateGroup:      {"▾", "open groups", ""},
+		stateUnread:     {"!", "open outside items", "33"},
+	}
+}}
 
 // markOrder is the order of the counts: open boxes that no run can begin come first, then the items that can start.
 var markOrder = []itemState{stateUnread, stateReady, stateInProgress, stateBlocked, stateWaiting, stateDone, stateSkipped}
 
-var severityColours = map[plan.Severity]string{plan.SeverityError: "31", plan.SeverityWarning: "33", plan.SeverityInfo: "2"}
+var severityColours = lazy.Value[map[plan.Severity]string]{Of: func() map[plan.Severity]string {
+	return map[plan.Severity]string{plan.SeverityError: "31", plan.SeverityWarning: "33", plan.SeverityInfo: "2"}
+}}
 
 const (
 	mostDiagnostics = 40  // that are drawn; --json has all of them
@@ -84,7 +89,7 @@ func (s sheet) progress(items []outlookItem, unread int, far plan.PlanProgress) 
 		if counts[state] == 0 {
 			continue
 		}
-		m := marks[state]
+		m := marks.Get()[state]
 		part := fmt.Sprintf("%s %d %s", m.sign, counts[state], m.words)
 		switch {
 		case column == 0:
@@ -192,7 +197,7 @@ func groups(items []outlookItem, up []int) []share {
 
 // item draws an item on a line. If the reason why it cannot begin does not fit, the reason is on a second line.
 func (s sheet) item(b *strings.Builder, it outlookItem, before, behind string, t share, reason string) {
-	m := marks[it.state]
+	m := marks.Get()[it.state]
 	id := output.Fit(safetext.Printable(it.ID), max(8, s.lineWidth/3))
 	extra := it.extra(t)
 	indent := output.Columns(before) + 2
@@ -269,7 +274,7 @@ func severities(all []plan.Diagnostic) string {
 }
 
 func (s sheet) diagnostic(b *strings.Builder, d plan.Diagnostic, line string, found bool) {
-	colour := s.style(severityColours[d.Severity])
+	colour := s.style(severityColours.Get()[d.Severity])
 	place := fmt.Sprintf("line %d:%d  ", d.Line, d.Column)
 	if d.Source != "" {
 		b.WriteString(output.Fit(safetext.Printable(d.Source), s.width) + "\n")

@@ -92,7 +92,7 @@ func TestLongPlanFitsTheTerminal(t *testing.T) {
 	}
 	for line := range strings.Lines(tree) {
 		line = strings.TrimLeft(line, "…│├└ ")
-		for _, m := range marks {
+		for _, m := range marks.Get() {
 			if strings.HasPrefix(line, m.sign+" ") {
 				signs++
 			}

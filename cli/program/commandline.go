@@ -14,7 +14,7 @@ import (
 func (a *App) CommandLine(words []string) string {
 	shown := make([]string, len(words))
 	for i, word := range words {
-		if shown[i] = safetext.Printable(word); !bareWord().MatchString(word) {
+		if shown[i] = safetext.Printable(word); !bareWord.Compiled().MatchString(word) {
 			shown[i] = shellQuoted(word)
 		}
 	}

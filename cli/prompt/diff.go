@@ -49,7 +49,7 @@ var hunkHead = lazyregexp.New(`^@@ -\d+,\d+ \+(\d+),\d+ @@\n$`)
 // hunkStart returns the line of the new text that a hunk begins with. The lines of the texts themselves all begin
 // with another character.
 func hunkStart(line string) (n int, ok bool) {
-	found := hunkHead().FindStringSubmatch(line)
+	found := hunkHead.Compiled().FindStringSubmatch(line)
 	if found == nil {
 		return 0, false
 	}

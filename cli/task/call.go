@@ -10,6 +10,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/program"
+	"waybill/internal/lazy"
 	"waybill/schema"
 )
 
@@ -26,7 +27,7 @@ func (a storeCommands) callCommand() *cobra.Command {
 			return callable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if only := notForAgents[args[0]]; only != "" {
+			if only := notForAgents.Get()[args[0]]; only != "" {
 				if err := a.RefuseAgents(only); err != nil {
 					return err
 				}
@@ -47,9 +48,11 @@ func (a storeCommands) callCommand() *cobra.Command {
 }
 
 // notForAgents has the methods that an agent must not call, and who may.
-var notForAgents = map[string]string{
-	"report_check": "an agent writes no receipts", "unblock_run": onlyPersons,
-}
+var notForAgents = lazy.Value[map[string]string]{Of: func() map[string]string {
+	return map[string]string{
+		"report_check": "an agent writes no receipts", "unblock_run": onlyPersons,
+	}
+}}
 
 // answer calls a method and prints its result. If the output is closed, handed out work is taken back, as it is after
 // the end of a host.

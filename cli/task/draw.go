@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"waybill/cli/output"
+	"waybill/internal/lazy"
 	"waybill/internal/safetext"
 	"waybill/schema"
 )
@@ -18,16 +19,18 @@ import (
 type stroke struct{ word, fill, colour string }
 
 // strokes are in the order of the legend: future, current and past attempts.
-var strokes = map[string]stroke{
-	"pending":           {"pending", "·", "2"},
-	"running":           {"running", "▒", "34"},
-	"completed":         {"completed", "█", "32"},
-	"awaiting_response": {"asked", "░", "33"},
-	"error":             {"error", "x", "31"},
-	"lost":              {"lost", "?", "31"},
-	"interrupted":       {"interrupted", "!", "35"},
-	"cancelled":         {"cancelled", "-", "35"},
-}
+var strokes = lazy.Value[map[string]stroke]{Of: func() map[string]stroke {
+	return map[string]stroke{
+		"pending":           {"pending", "·", "2"},
+		"running":           {"running", "▒", "34"},
+		"completed":         {"completed", "█", "32"},
+		"awaiting_response": {"asked", "░", "33"},
+		"error":             {"error", "x", "31"},
+		"lost":              {"lost", "?", "31"},
+		"interrupted":       {"interrupted", "!", "35"},
+		"cancelled":         {"cancelled", "-", "35"},
+	}
+}}
 
 // The widths of the columns next to the bar.
 const (
@@ -88,7 +91,7 @@ func (d drawing) attempts(attempts []schema.Attempt) string {
 func (d drawing) row(a schema.Attempt) row {
 	r := row{Attempt: a, from: output.Moment(a.StartedAt), to: output.Moment(a.CompletedAt)}
 	var known bool
-	if r.stroke, known = strokes[a.Status]; !known {
+	if r.stroke, known = strokes.Get()[a.Status]; !known {
 		r.stroke = stroke{output.Fit(safetext.Printable(a.Status), wordWidth), "#", ""}
 	}
 	if r.from.IsZero() {

@@ -11,6 +11,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/program"
+	"waybill/internal/lazy"
 	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/store"
@@ -119,16 +120,18 @@ func wireStatus(word string) string {
 }
 
 // statusColours are the ANSI styles of the statuses; the others have none.
-var statusColours = map[string]string{
-	"AWAITING_RESPONSE": "33", "RUNNING": "34", "BLOCKED": "31", "ERROR": "31", "CANCELLED": "2", "COMPLETE": "32",
-}
+var statusColours = lazy.Value[map[string]string]{Of: func() map[string]string {
+	return map[string]string{
+		"AWAITING_RESPONSE": "33", "RUNNING": "34", "BLOCKED": "31", "ERROR": "31", "CANCELLED": "2", "COMPLETE": "32",
+	}
+}}
 
 // taskLine is a task in a list. A long line is cut off at its end.
 func (a commands) taskLine(t schema.Task, width int, now time.Time) string {
 	status := statusWord(t.Status)
 	head := fmt.Sprintf("%s %s %4s #%d ", safetext.Printable(t.TaskID), output.Left(status, statusWidth), output.Age(now.Sub(output.Moment(t.CreatedAt))), t.AttemptNumber)
 	about := output.Fit(strings.Join(facts(t, now, max(12, (width-output.Columns(head))/3)), " · "), max(1, width-output.Columns(head)))
-	if colour, ok := statusColours[t.Status]; ok {
+	if colour, ok := statusColours.Get()[t.Status]; ok {
 		head = strings.Replace(head, status, a.Style(colour)(status), 1)
 	}
 	return strings.TrimRight(head+about, " ")

@@ -115,6 +115,6 @@ var (
 
 // alike returns a reason in its form for comparison.
 func alike(reason string) string {
-	reason = quotations().ReplaceAllString(reason, "…")
-	return strings.ToLower(strings.Join(strings.Fields(numbered().ReplaceAllString(reason, "#")), " "))
+	reason = quotations.Compiled().ReplaceAllString(reason, "…")
+	return strings.ToLower(strings.Join(strings.Fields(numbered.Compiled().ReplaceAllString(reason, "#")), " "))
 }

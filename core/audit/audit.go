@@ -44,7 +44,7 @@ func SaidIn(r verdict.Result) Said {
 
 // Sentences about tests. A sentence says that tests ran if it matches testsRan and none of testsDidNot.
 var (
-	testsRan = []lazyregexp.Regexp{
+	testsRan = []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)\b(tests?|specs?|suite|checks)( suite| cases?)?( now| all| still)* (pass|passes|passed|passing|succeed|succeeds|succeeded)\b`),
 		lazyregexp.New(`(?i)\b(tests?|specs?|suite|build)( suite| cases?)? (is|are|was|were)( now| all| still)* (green|passing|ok|successful)\b`),
 		lazyregexp.New(`(?i)\b(ran|run|re-?ran|executed|passed|passes|verified (with|by)|checked (with|by))( the| all| its| full| whole| unit| integration| existing| new| running)* (tests?|specs?|suite)\b`),
@@ -53,7 +53,7 @@ var (
 		lazyregexp.New(`(?i)\b(go|npm|pnpm|yarn|bun|deno|cargo|make|mvn|gradle|dotnet|mix|swift) (run )?test\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
 		lazyregexp.New(`(?i)\b(pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|unittest)\b.*\b(pass|passes|passed|ok|green|succeeds|succeeded)\b`),
 	}
-	testsDidNot = []lazyregexp.Regexp{
+	testsDidNot = []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)\b(not|never|n't|cannot|unable|without|no tests|skipped)\b`),
 		lazyregexp.New(`(?i)\b(should|would|will|must|may|might|could|need to|needs to|to be|so that|until|if|once|before|make sure|ensure|please|expected?)\b`),
 		lazyregexp.New(`(?i)\b(tests?|suite) (fail|fails|failed|failing)\b`),
@@ -77,6 +77,6 @@ func saysTested(text string) string {
 	return ""
 }
 
-func matches(list []lazyregexp.Regexp, text string) bool {
-	return slices.ContainsFunc(list, func(r lazyregexp.Regexp) bool { return r().MatchString(text) })
+func matches(list []*lazyregexp.Regexp, text string) bool {
+	return slices.ContainsFunc(list, func(r *lazyregexp.Regexp) bool { return r.Compiled().MatchString(text) })
 }

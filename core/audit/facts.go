@@ -169,12 +169,14 @@ func (s Seen) forms(entry string) (forms []string) {
 	}
 	entry = strings.TrimSpace(entry)
 	add(entry)
-	parts := arrow().Split(entry, 2)
+	parts := arrow.Compiled().Split(entry, 2)
 	bare := strings.Trim(parts[len(parts)-1], decoration)
 	for _, strip := range []func(string) string{
-		func(name string) string { return word().ReplaceAllString(name, "") },
-		func(name string) string { return remark().ReplaceAllString(name, "") },
-		func(name string) string { return lineBehind().ReplaceAllString(strings.Trim(name, decoration), "") },
+		func(name string) string { return word.Compiled().ReplaceAllString(name, "") },
+		func(name string) string { return remark.Compiled().ReplaceAllString(name, "") },
+		func(name string) string {
+			return lineBehind.Compiled().ReplaceAllString(strings.Trim(name, decoration), "")
+		},
 	} {
 		add(bare)
 		bare = strings.Trim(strip(bare), decoration)

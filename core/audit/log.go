@@ -150,7 +150,7 @@ func (r *reader) read(ev Event, about record) {
 // numbers differ between two executions of the same step: times, ids, addresses.
 var numbers = lazyregexp.New(`[0-9]+`)
 
-func alike(text string) string { return numbers().ReplaceAllString(text, "0") }
+func alike(text string) string { return numbers.Compiled().ReplaceAllString(text, "0") }
 
 // receipt takes a receipt in: the facts of the last pass of a worker, or a check that failed.
 func (r *reader) receipt(w *Work, seq int64, about record) {

@@ -41,10 +41,10 @@ func ToolIn(eventType, data string) (t Tool, ok bool) {
 		return Tool{}, false
 	}
 	t.Name, t.Command = cut(textIn(members, nameKeys, 0)), cut(textIn(members, commandKeys, 0))
-	if t.Name == "" && !toolEvent().MatchString(eventType) {
+	if t.Name == "" && !toolEvent.Compiled().MatchString(eventType) {
 		return Tool{}, false
 	}
-	t.Failed = failEvent().MatchString(eventType) || failedIn(members, 0)
+	t.Failed = failEvent.Compiled().MatchString(eventType) || failedIn(members, 0)
 	return t, true
 }
 
@@ -129,5 +129,5 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 
 // tests reports whether a tool call looks like one that runs tests.
 func (t Tool) tests() bool {
-	return testCommand().MatchString(t.Command) || testCommand().MatchString(t.Name)
+	return testCommand.Compiled().MatchString(t.Command) || testCommand.Compiled().MatchString(t.Name)
 }

@@ -12,23 +12,25 @@ func (in Instruction) Explain(history core.History) core.Explanation {
 	return core.Explanation{
 		Subject: in.ID,
 		State:   string(in.State()),
-		Because: core.Because(in, history, instructionRules),
+		Because: core.Because(in, history, instructionRules()),
 		Next:    in.next(),
 	}
 }
 
-// instructionRules explain the laws of Step for the present phase.
-var instructionRules = []core.ReasonRule[Instruction]{
-	{Name: "standing_waits_for_its_trigger", Text: sayArmed, Events: []core.EventType{core.InstructionQueued, core.InstructionAcknowledged, core.InstructionFailed}},
-	{Name: "sent_in_a_dispatch_pass", Text: sayQueued, Events: []core.EventType{core.InstructionQueued, core.InstructionDue, core.InstructionUndelivered}},
-	{Name: "plain_is_sent_once", Text: sayPlainSent, Events: []core.EventType{core.InstructionSent}},
-	{Name: "sent_again_until_acknowledged", Text: sayTrackedSent, Events: []core.EventType{core.InstructionSent, core.InstructionUndelivered}},
-	{Name: "acknowledgement_ends_it", Text: sayAcknowledged, Events: []core.EventType{core.InstructionAcknowledged}},
-	{Name: "fails_when_its_sends_are_used_up", Text: sayFailed, Events: []core.EventType{core.InstructionFailed}},
-	{Name: "late_acknowledgement_is_recorded", Text: sayLateAck, Events: []core.EventType{core.InstructionLateAck}},
-	{Name: "host_withdrew_it", Text: sayCancelled, Events: []core.EventType{core.InstructionCancelled}},
-	{Name: "undelivered_send_is_free", Text: sayUndelivered, Events: []core.EventType{core.InstructionUndelivered}},
-	{Name: "what_acknowledges_it", Text: sayAckRule, Events: []core.EventType{core.InstructionQueued}},
+// instructionRules returns the rules that explain the laws of Step for the present phase.
+func instructionRules() []core.ReasonRule[Instruction] {
+	return []core.ReasonRule[Instruction]{
+		{Name: "standing_waits_for_its_trigger", Text: sayArmed, Events: []core.EventType{core.InstructionQueued, core.InstructionAcknowledged, core.InstructionFailed}},
+		{Name: "sent_in_a_dispatch_pass", Text: sayQueued, Events: []core.EventType{core.InstructionQueued, core.InstructionDue, core.InstructionUndelivered}},
+		{Name: "plain_is_sent_once", Text: sayPlainSent, Events: []core.EventType{core.InstructionSent}},
+		{Name: "sent_again_until_acknowledged", Text: sayTrackedSent, Events: []core.EventType{core.InstructionSent, core.InstructionUndelivered}},
+		{Name: "acknowledgement_ends_it", Text: sayAcknowledged, Events: []core.EventType{core.InstructionAcknowledged}},
+		{Name: "fails_when_its_sends_are_used_up", Text: sayFailed, Events: []core.EventType{core.InstructionFailed}},
+		{Name: "late_acknowledgement_is_recorded", Text: sayLateAck, Events: []core.EventType{core.InstructionLateAck}},
+		{Name: "host_withdrew_it", Text: sayCancelled, Events: []core.EventType{core.InstructionCancelled}},
+		{Name: "undelivered_send_is_free", Text: sayUndelivered, Events: []core.EventType{core.InstructionUndelivered}},
+		{Name: "what_acknowledges_it", Text: sayAckRule, Events: []core.EventType{core.InstructionQueued}},
+	}
 }
 
 func sayArmed(in Instruction, h core.History) string {

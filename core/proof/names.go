@@ -19,7 +19,7 @@ var validName = lazyregexp.New(NamePattern)
 // ParseNames returns the set of the given names.
 func ParseNames(names ...string) (Names, error) {
 	for _, name := range names {
-		if !validName().MatchString(name) {
+		if !validName.Compiled().MatchString(name) {
 			return "", fmt.Errorf("the name of a check must match %s: %.140q", NamePattern, name)
 		}
 	}

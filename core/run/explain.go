@@ -14,7 +14,7 @@ func (r Run) Explain(history core.History, newest string) core.Explanation {
 	return core.Explanation{
 		Subject: r.ID,
 		State:   string(r.State),
-		Because: append(r.superseded(history, newest), core.Because(r, withDecisions(history), runRules)...),
+		Because: append(r.superseded(history, newest), core.Because(r, withDecisions(history), runRules())...),
 		Next:    r.next(newest),
 	}
 }
@@ -44,43 +44,45 @@ func decided(rule Rule, role core.Role) core.EventType {
 	return core.EventType(string(rule) + " " + role.String())
 }
 
-// runRules explain the laws of Step: the state of the run, the standing of each role, the facts, and each counter
+// runRules returns the rules that explain the laws of Step: the state of the run, the standing of each role, the facts, and each counter
 // above zero with its limit.
-var runRules = []core.ReasonRule[Run]{
-	{Name: "one_run_leads_one_item_to_approval", Text: sayRunning, Events: []core.EventType{core.RunStarted}, IDs: itemIDs},
-	{Name: "every_reviewer_has_approved", Text: sayDone, Events: ending(RuleApproval), IDs: itemIDs},
-	{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: ending(RuleSubmitted), IDs: itemIDs},
-	halting(HaltInvalid, RuleInvalid), halting(HaltFailures, RuleFailures), halting(HaltRejections, RuleRejections),
-	halting(HaltGaveUp, RuleGaveUp), halting(HaltStalled, RuleStalled), halting(HaltReviewLoop, RuleReviewLoop),
-	halting(HaltAlternation, RuleAlternation), halting(HaltChecks, RuleCheckFailed), halting(HaltUntrusted, RuleChecked),
-	{
-		Name: "required_checks", Text: sayProof, IDs: itemIDs,
-		Events: []core.EventType{decided(RuleChecked, 0), decided(RuleCheckFailed, 0), decided(RuleSubmitted, 0), decided(RuleApproval, 0)},
-	},
-	standing(core.Worker), standing(core.SpecReviewer), standing(core.CodeQualityReviewer),
-	counter("invalid_results_of_worker", blocksForGood,
-		func(r Run) (int, int) { return r.invalid(core.Worker) }, decided(RuleInvalid, core.Worker)),
-	counter("invalid_results_of_spec_reviewer", blocksForGood,
-		func(r Run) (int, int) { return r.invalid(core.SpecReviewer) }, decided(RuleInvalid, core.SpecReviewer)),
-	counter("invalid_results_of_code_quality_reviewer", blocksForGood,
-		func(r Run) (int, int) { return r.invalid(core.CodeQualityReviewer) }, decided(RuleInvalid, core.CodeQualityReviewer)),
-	counter("worker_failures", blocksForGood,
-		func(r Run) (int, int) { return r.Counters.WorkerFailures, r.Policy.WorkerFailures + 1 }, decided(RuleFailures, 0)),
-	counter("review_rejections", blocksForGood,
-		func(r Run) (int, int) { return r.Counters.ReviewRejections, r.Policy.ReviewRejections },
-		decided(RuleRejections, 0), decided(RuleReviewLoop, 0), decided(RuleAlternation, 0)),
-	counter("check_failures", blocksForGood,
-		func(r Run) (int, int) { return r.Counters.CheckFailures, r.Policy.CheckFailures }, decided(RuleCheckFailed, 0)),
-	counter("outcomes_without_progress", blocksUntilProgress,
-		func(r Run) (int, int) { return r.Counters.Stalled, r.Policy.StalledThreshold },
-		decided(RuleStalled, 0), decided(RuleFailures, 0), decided(RuleGaveUp, 0)),
-	foundBy(core.SpecReviewer, "identical_review_issues", sameInARow),
-	foundBy(core.CodeQualityReviewer, "identical_review_issues", sameInARow),
-	foundBy(core.SpecReviewer, "alternating_review_issues", returnsInARow),
-	foundBy(core.CodeQualityReviewer, "alternating_review_issues", returnsInARow),
-	{Name: "new_plan_needs_another_frontier", Text: sayPlanned, Events: []core.EventType{core.RunReplanned}},
-	{Name: "person_unblocks", Text: sayUnblocked, Events: []core.EventType{core.RunUnblocked}},
-	{Name: "facts_are_read_from_the_plan", Text: sayReread, Events: []core.EventType{core.RunLedger}},
+func runRules() []core.ReasonRule[Run] {
+	return []core.ReasonRule[Run]{
+		{Name: "one_run_leads_one_item_to_approval", Text: sayRunning, Events: []core.EventType{core.RunStarted}, IDs: itemIDs},
+		{Name: "every_reviewer_has_approved", Text: sayDone, Events: ending(RuleApproval), IDs: itemIDs},
+		{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: ending(RuleSubmitted), IDs: itemIDs},
+		halting(HaltInvalid, RuleInvalid), halting(HaltFailures, RuleFailures), halting(HaltRejections, RuleRejections),
+		halting(HaltGaveUp, RuleGaveUp), halting(HaltStalled, RuleStalled), halting(HaltReviewLoop, RuleReviewLoop),
+		halting(HaltAlternation, RuleAlternation), halting(HaltChecks, RuleCheckFailed), halting(HaltUntrusted, RuleChecked),
+		{
+			Name: "required_checks", Text: sayProof, IDs: itemIDs,
+			Events: []core.EventType{decided(RuleChecked, 0), decided(RuleCheckFailed, 0), decided(RuleSubmitted, 0), decided(RuleApproval, 0)},
+		},
+		standing(core.Worker), standing(core.SpecReviewer), standing(core.CodeQualityReviewer),
+		counter("invalid_results_of_worker", blocksForGood,
+			func(r Run) (int, int) { return r.invalid(core.Worker) }, decided(RuleInvalid, core.Worker)),
+		counter("invalid_results_of_spec_reviewer", blocksForGood,
+			func(r Run) (int, int) { return r.invalid(core.SpecReviewer) }, decided(RuleInvalid, core.SpecReviewer)),
+		counter("invalid_results_of_code_quality_reviewer", blocksForGood,
+			func(r Run) (int, int) { return r.invalid(core.CodeQualityReviewer) }, decided(RuleInvalid, core.CodeQualityReviewer)),
+		counter("worker_failures", blocksForGood,
+			func(r Run) (int, int) { return r.Counters.WorkerFailures, r.Policy.WorkerFailures + 1 }, decided(RuleFailures, 0)),
+		counter("review_rejections", blocksForGood,
+			func(r Run) (int, int) { return r.Counters.ReviewRejections, r.Policy.ReviewRejections },
+			decided(RuleRejections, 0), decided(RuleReviewLoop, 0), decided(RuleAlternation, 0)),
+		counter("check_failures", blocksForGood,
+			func(r Run) (int, int) { return r.Counters.CheckFailures, r.Policy.CheckFailures }, decided(RuleCheckFailed, 0)),
+		counter("outcomes_without_progress", blocksUntilProgress,
+			func(r Run) (int, int) { return r.Counters.Stalled, r.Policy.StalledThreshold },
+			decided(RuleStalled, 0), decided(RuleFailures, 0), decided(RuleGaveUp, 0)),
+		foundBy(core.SpecReviewer, "identical_review_issues", sameInARow),
+		foundBy(core.CodeQualityReviewer, "identical_review_issues", sameInARow),
+		foundBy(core.SpecReviewer, "alternating_review_issues", returnsInARow),
+		foundBy(core.CodeQualityReviewer, "alternating_review_issues", returnsInARow),
+		{Name: "new_plan_needs_another_frontier", Text: sayPlanned, Events: []core.EventType{core.RunReplanned}},
+		{Name: "person_unblocks", Text: sayUnblocked, Events: []core.EventType{core.RunUnblocked}},
+		{Name: "facts_are_read_from_the_plan", Text: sayReread, Events: []core.EventType{core.RunLedger}},
+	}
 }
 
 // ending returns the event types of the decisions that can end a run: the rule, a check, or a person.

@@ -46,32 +46,49 @@ type wrapper struct {
 	operands int  // operands before the command
 }
 
-// wrappers are the programs whose manual pages say that they run a command. xargs is none of them: it adds words.
-var wrappers = map[string]wrapper{
-	"env":     {values: "-u --unset -C --chdir", runsNone: "-S --split-string", settings: true},
-	"time":    {values: "-o --output -f --format"},
-	"nice":    {values: "-n --adjustment"},
-	"timeout": {values: "-k --kill-after -s --signal", operands: 1},
-	"sudo": {
-		values:   "-u --user -g --group -h --host -p --prompt -C -D --chdir -R --chroot -r -t -T -U",
-		runsNone: "-l --list -v --validate -V --version -e --edit -K", settings: true,
-	},
-	"doas":    {values: "-u -a -C", runsNone: "-L"},
-	"nohup":   {},
-	"command": {runsNone: "-v -V"},
-	"exec":    {values: "-a"},
-	"setsid":  {},
-	"stdbuf":  {values: "-i --input -o --output -e --error"},
-	"ionice":  {values: "-c --class -n --classdata", runsNone: "-p --pid -P -u"},
-
-	"gtimeout":   {values: "-k --kill-after -s --signal", operands: 1}, // timeout on macOS
-	"flock":      {values: "-w --wait --timeout -E --conflict-exit-code", operands: 1},
-	"taskset":    {runsNone: "-p --pid", operands: 1},
-	"unbuffer":   {},
-	"chronic":    {},
-	"caffeinate": {values: "-t -w"},
-	"xvfb-run":   {values: "-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait"},
-	"cross-env":  {settings: true},
+// wrapperOf returns the wrapper of a program whose manual page says that it runs a command. xargs is none of them: it adds
+// words.
+func wrapperOf(program string) (wrapper, bool) {
+	switch program {
+	case "env":
+		return wrapper{values: "-u --unset -C --chdir", runsNone: "-S --split-string", settings: true}, true
+	case "time":
+		return wrapper{values: "-o --output -f --format"}, true
+	case "nice":
+		return wrapper{values: "-n --adjustment"}, true
+	case "timeout":
+		return wrapper{values: "-k --kill-after -s --signal", operands: 1}, true
+	case "sudo":
+		return wrapper{
+			values:   "-u --user -g --group -h --host -p --prompt -C -D --chdir -R --chroot -r -t -T -U",
+			runsNone: "-l --list -v --validate -V --version -e --edit -K", settings: true,
+		}, true
+	case "doas":
+		return wrapper{values: "-u -a -C", runsNone: "-L"}, true
+	case "nohup", "setsid", "unbuffer", "chronic":
+		return wrapper{}, true
+	case "command":
+		return wrapper{runsNone: "-v -V"}, true
+	case "exec":
+		return wrapper{values: "-a"}, true
+	case "stdbuf":
+		return wrapper{values: "-i --input -o --output -e --error"}, true
+	case "ionice":
+		return wrapper{values: "-c --class -n --classdata", runsNone: "-p --pid -P -u"}, true
+	case "gtimeout": // timeout on macOS
+		return wrapper{values: "-k --kill-after -s --signal", operands: 1}, true
+	case "flock":
+		return wrapper{values: "-w --wait --timeout -E --conflict-exit-code", operands: 1}, true
+	case "taskset":
+		return wrapper{runsNone: "-p --pid", operands: 1}, true
+	case "caffeinate":
+		return wrapper{values: "-t -w"}, true
+	case "xvfb-run":
+		return wrapper{values: "-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait"}, true
+	case "cross-env":
+		return wrapper{settings: true}, true
+	}
+	return wrapper{}, false
 }
 
 // unwrap returns the command in the arguments of a wrapper, or nothing.
@@ -98,51 +115,91 @@ func (w wrapper) unwrap(args []word) []word {
 	return nil
 }
 
-// valueOptions are the options of a program whose value is the next argument, from the programs' own help texts. An option
+// valueOptionsOf returns the options of a program whose value is the next argument, from the program's own help text. An option
 // in no list may have a value as well; the list keeps a value from being taken for a wanted word.
-var valueOptions = map[string]set{
-	"git": "-C -c --git-dir --work-tree --namespace -m --message -F --file -b -B --author --date -t --template",
-	"go": "-C -run -bench -benchtime -count -timeout -tags -cpu -coverprofile -covermode -coverpkg -cpuprofile " +
-		"-memprofile -o -p -exec -ldflags -gcflags -mod -modfile -fuzz -fuzztime -parallel -skip -vet",
-	"make":          "-C --directory -f --file --makefile -I -o -W",
-	"gmake":         "-C --directory -f --file --makefile -I -o -W",
-	"npm":           "--prefix -C -w --workspace --loglevel",
-	"pnpm":          "-C --dir -F --filter --loglevel --reporter",
-	"yarn":          "--cwd",
-	"bun":           "--cwd -c --config --filter -r --preload",
-	"deno":          "-c --config",
-	"node":          "-r --require --import --loader -C --conditions --env-file",
-	"jest":          "-c --config -t --testNamePattern --testPathPattern --rootDir -w --maxWorkers",
-	"vitest":        "-c --config -t --testNamePattern -r --root --project --reporter",
-	"eslint":        "-c --config --ext -f --format -o --rule",
-	"prettier":      "--config --ignore-path --parser",
-	"tsc":           "-p --project --outDir",
-	"python":        "-c -W -X",
-	"python3":       "-c -W -X",
-	"pytest":        "-k -m -n -p -c -o -W --rootdir --maxfail --tb --junitxml --ignore --deselect --durations --timeout",
-	"uv":            "--directory --project -p --python --with --extra --group --package",
-	"poetry":        "-C --directory -P --project",
-	"tox":           "-e -c --workdir",
-	"nox":           "-s --sessions -f -e",
-	"ruff":          "--config --select --ignore",
-	"mypy":          "-p --package -m --module -c --config-file --python-version",
-	"cargo":         "-p --package --manifest-path --features -F --target --profile --bin --test --bench --example --color --config -Z -j --jobs --target-dir --exclude",
-	"docker":        "-H --host -c --context -f --file -p --project-name --profile --env-file --project-directory",
-	"kubectl":       "-n --namespace -f --filename --context --kubeconfig -l --selector -o --output -c --container",
-	"helm":          "-n --namespace -f --values --set --kube-context --version",
-	"mvn":           "-f --file -pl --projects -P -s --settings -T -rf",
-	"gradle":        "-p --project-dir -b --build-file -x --exclude-task -c -I --init-script",
-	"gradlew":       "-p --project-dir -b --build-file -x --exclude-task -c -I --init-script",
-	"dotnet":        "-c --configuration -f --framework -o --output --filter -v --verbosity -l --logger -r --runtime -p",
-	"rake":          "-f --rakefile -I -r",
-	"bundle":        "--gemfile",
-	"rspec":         "-e --example -f --format -t --tag -r --require -I -o --out",
-	"php":           "-d -c",
-	"phpunit":       "-c --configuration --filter --testsuite --group",
-	"composer":      "-d --working-dir",
-	"swift":         "--package-path --filter --skip -c --configuration",
-	"flutter":       "--name -d --device-id -t --target",
-	"gh":            "-R --repo -t --title -b --body -B --base -H --head -F --body-file -l --label",
-	"golangci-lint": "-c --config -E --enable -D --disable --color",
-	"pre-commit":    "-c --config --hook-stage",
+func valueOptionsOf(program string) set {
+	switch program {
+	case "git":
+		return "-C -c --git-dir --work-tree --namespace -m --message -F --file -b -B --author --date -t --template"
+	case "go":
+		return "-C -run -bench -benchtime -count -timeout -tags -cpu -coverprofile -covermode -coverpkg -cpuprofile " +
+			"-memprofile -o -p -exec -ldflags -gcflags -mod -modfile -fuzz -fuzztime -parallel -skip -vet"
+	case "make", "gmake":
+		return "-C --directory -f --file --makefile -I -o -W"
+	case "npm":
+		return "--prefix -C -w --workspace --loglevel"
+	case "pnpm":
+		return "-C --dir -F --filter --loglevel --reporter"
+	case "yarn":
+		return "--cwd"
+	case "bun":
+		return "--cwd -c --config --filter -r --preload"
+	case "deno":
+		return "-c --config"
+	case "node":
+		return "-r --require --import --loader -C --conditions --env-file"
+	case "jest":
+		return "-c --config -t --testNamePattern --testPathPattern --rootDir -w --maxWorkers"
+	case "vitest":
+		return "-c --config -t --testNamePattern -r --root --project --reporter"
+	case "eslint":
+		return "-c --config --ext -f --format -o --rule"
+	case "prettier":
+		return "--config --ignore-path --parser"
+	case "tsc":
+		return "-p --project --outDir"
+	case "python", "python3":
+		return "-c -W -X"
+	case "pytest":
+		return "-k -m -n -p -c -o -W --rootdir --maxfail --tb --junitxml --ignore --deselect --durations --timeout"
+	case "uv":
+		return "--directory --project -p --python --with --extra --group --package"
+	case "poetry":
+		return "-C --directory -P --project"
+	case "tox":
+		return "-e -c --workdir"
+	case "nox":
+		return "-s --sessions -f -e"
+	case "ruff":
+		return "--config --select --ignore"
+	case "mypy":
+		return "-p --package -m --module -c --config-file --python-version"
+	case "cargo":
+		return "-p --package --manifest-path --features -F --target --profile --bin --test --bench --example --color --config -Z -j --jobs --target-dir --exclude"
+	case "docker":
+		return "-H --host -c --context -f --file -p --project-name --profile --env-file --project-directory"
+	case "kubectl":
+		return "-n --namespace -f --filename --context --kubeconfig -l --selector -o --output -c --container"
+	case "helm":
+		return "-n --namespace -f --values --set --kube-context --version"
+	case "mvn":
+		return "-f --file -pl --projects -P -s --settings -T -rf"
+	case "gradle", "gradlew":
+		return "-p --project-dir -b --build-file -x --exclude-task -c -I --init-script"
+	case "dotnet":
+		return "-c --configuration -f --framework -o --output --filter -v --verbosity -l --logger -r --runtime -p"
+	case "rake":
+		return "-f --rakefile -I -r"
+	case "bundle":
+		return "--gemfile"
+	case "rspec":
+		return "-e --example -f --format -t --tag -r --require -I -o --out"
+	case "php":
+		return "-d -c"
+	case "phpunit":
+		return "-c --configuration --filter --testsuite --group"
+	case "composer":
+		return "-d --working-dir"
+	case "swift":
+		return "--package-path --filter --skip -c --configuration"
+	case "flutter":
+		return "--name -d --device-id -t --target"
+	case "gh":
+		return "-R --repo -t --title -b --body -B --base -H --head -F --body-file -l --label"
+	case "golangci-lint":
+		return "-c --config -E --enable -D --disable --color"
+	case "pre-commit":
+		return "-c --config --hook-stage"
+	}
+	return ""
 }

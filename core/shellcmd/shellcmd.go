@@ -91,7 +91,7 @@ func (c Command) isRun(args []word) bool {
 		return false
 	}
 	left, args := c.words[1:], args[1:]
-	withValue := valueOptions[base(c.words[0])]
+	withValue := valueOptionsOf(base(c.words[0]))
 	for afterOption := false; len(left) > 0; {
 		if len(args) == 0 {
 			return false
@@ -203,7 +203,7 @@ func (s *search) simple(args []word, spelled string) {
 			}
 			return
 		}
-		wrapper, ok := wrappers[program]
+		wrapper, ok := wrapperOf(program)
 		if !ok {
 			return
 		}

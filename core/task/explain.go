@@ -15,29 +15,32 @@ func (t Task) Explain(history core.History, needed []Task) core.Explanation {
 	return core.Explanation{
 		Subject: t.ID,
 		State:   string(t.Status()),
-		Because: append(t.waiting(history, needed), core.Because(t, history, taskRules)...),
+		Because: append(t.waiting(history, needed), core.Because(t, history, taskRules())...),
 		Next:    append(towards(needed), t.next()...),
 	}
 }
 
-// taskRules explain the laws of Task.Step, except waiting: first the status, then its causes, then other facts.
-var taskRules = []core.ReasonRule[Task]{
-	{Name: "retry_waits_before_it_begins", Text: sayNotBefore, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
-	{Name: "queued_until_a_worker_claims_it", Text: sayClaimable, Events: []core.EventType{core.TaskCreated, core.TaskReleased, core.TaskReplied, core.TaskDefaulted, core.TaskRetried, core.AttemptScheduled, core.AttemptReturned}, IDs: attemptIDs},
-	{Name: "attempt_runs_under_a_lease", Text: sayLeased, Events: []core.EventType{core.AttemptStarted}, IDs: attemptIDs},
-	{Name: "cancellation_waits_for_the_worker", Text: sayCancelAsked, Events: []core.EventType{core.TaskCancelRequested}},
-	{Name: "completed_attempt_ends_it", Text: sayComplete, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
-	{Name: "question_waits_for_a_person", Text: sayAwaiting, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
-	{Name: "failure_that_no_retry_mends", Text: sayErrored, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
-	{Name: "retries_are_exhausted", Text: sayExhausted, Events: []core.EventType{core.TaskSettled}},
-	{Name: "withdrawn", Text: sayWithdrawn, Events: []core.EventType{core.TaskSettled}},
-	{Name: "held_back_by_its_run", Text: sayHeldBack, Events: []core.EventType{core.TaskSettled}, IDs: runIDs},
-	{Name: "what_the_attempt_said", Text: sayFailure, Events: []core.EventType{core.AttemptFinished}, IDs: attemptIDs},
-	{Name: "next_attempt_takes_over", Text: sayTakesOver, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
-	{Name: "failures_are_counted", Text: saySpent, Events: []core.EventType{core.AttemptFinished}},
-	{Name: "models_are_tried_in_order", Text: sayChain},
-	{Name: "answer_goes_with_each_attempt", Text: sayCarried, Events: []core.EventType{core.TaskReplied, core.TaskDefaulted}},
-	{Name: "late_reports_change_nothing", Text: sayStale, Events: []core.EventType{core.AttemptStale}, IDs: attemptIDs},
+// taskRules returns the rules that explain the laws of Task.Step, except waiting: first the status, then its causes, then other
+// facts.
+func taskRules() []core.ReasonRule[Task] {
+	return []core.ReasonRule[Task]{
+		{Name: "retry_waits_before_it_begins", Text: sayNotBefore, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
+		{Name: "queued_until_a_worker_claims_it", Text: sayClaimable, Events: []core.EventType{core.TaskCreated, core.TaskReleased, core.TaskReplied, core.TaskDefaulted, core.TaskRetried, core.AttemptScheduled, core.AttemptReturned}, IDs: attemptIDs},
+		{Name: "attempt_runs_under_a_lease", Text: sayLeased, Events: []core.EventType{core.AttemptStarted}, IDs: attemptIDs},
+		{Name: "cancellation_waits_for_the_worker", Text: sayCancelAsked, Events: []core.EventType{core.TaskCancelRequested}},
+		{Name: "completed_attempt_ends_it", Text: sayComplete, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
+		{Name: "question_waits_for_a_person", Text: sayAwaiting, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
+		{Name: "failure_that_no_retry_mends", Text: sayErrored, Events: []core.EventType{core.TaskSettled}, IDs: attemptIDs},
+		{Name: "retries_are_exhausted", Text: sayExhausted, Events: []core.EventType{core.TaskSettled}},
+		{Name: "withdrawn", Text: sayWithdrawn, Events: []core.EventType{core.TaskSettled}},
+		{Name: "held_back_by_its_run", Text: sayHeldBack, Events: []core.EventType{core.TaskSettled}, IDs: runIDs},
+		{Name: "what_the_attempt_said", Text: sayFailure, Events: []core.EventType{core.AttemptFinished}, IDs: attemptIDs},
+		{Name: "next_attempt_takes_over", Text: sayTakesOver, Events: []core.EventType{core.AttemptScheduled}, IDs: attemptIDs},
+		{Name: "failures_are_counted", Text: saySpent, Events: []core.EventType{core.AttemptFinished}},
+		{Name: "models_are_tried_in_order", Text: sayChain},
+		{Name: "answer_goes_with_each_attempt", Text: sayCarried, Events: []core.EventType{core.TaskReplied, core.TaskDefaulted}},
+		{Name: "late_reports_change_nothing", Text: sayStale, Events: []core.EventType{core.AttemptStale}, IDs: attemptIDs},
+	}
 }
 
 // attemptIDs returns the id of the current attempt for ReasonRule.IDs.

@@ -11,6 +11,6 @@ import (
 // A next action without advice would leave a model to guess. The test is inside because only answers show the advice.
 func TestEveryNextActionHasItsAdvice(t *testing.T) {
 	for _, action := range coretest.NextActions() {
-		require.NotEmpty(t, advice[string(action)], action)
+		require.NotEmpty(t, advice.Get()[string(action)], action)
 	}
 }

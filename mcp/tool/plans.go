@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"waybill/internal/lazy"
 	"waybill/mcp/inert"
 	"waybill/schema"
 )
@@ -173,22 +174,24 @@ func (f *facts) addNext(n *schema.Next) {
 	f.add("next_role", n.Role)
 	f.addNeutral("next_items", n.ItemIDs)
 	f.addNeutral("next_checks", n.Checks)
-	f.add("do", advice[n.Action])
+	f.add("do", advice.Get()[n.Action])
 }
 
 // advice maps each next action to the tools that carry it out.
-var advice = map[string]string{
-	"dispatch_worker":       "Call compile_prompt with role worker, do the work, then ingest_output.",
-	"dispatch_reviewer":     "Call compile_prompt with next_role, have a fresh agent review by that prompt, then ingest_output.",
-	"dispatch_worker_fixes": "Call compile_prompt with role worker: it names the fixes. Make them, then ingest_output.",
-	"retry_worker":          "Call compile_prompt with role worker and have another agent try, then ingest_output.",
-	"retry_with_preamble":   "Give retry_prompt to the same agent, then ingest_output.",
-	"spawn_fresh_reviewer":  "Call compile_prompt with next_role for a reviewer that has not seen this item, then ingest_output.",
-	"run_checks":            "Stop here: no tool runs checks. Tell the person that next_checks have to run, by waybill check with the run_id or by waybill work; their outcome moves the run on.",
-	"advance_to_next_item":  "Call init_run with one of next_items.",
-	"plan_completed":        "Nothing is left in this plan.",
-	"halt_and_escalate":     "Stop work on this item and tell the person why it is blocked.",
-}
+var advice = lazy.Value[map[string]string]{Of: func() map[string]string {
+	return map[string]string{
+		"dispatch_worker":       "Call compile_prompt with role worker, do the work, then ingest_output.",
+		"dispatch_reviewer":     "Call compile_prompt with next_role, have a fresh agent review by that prompt, then ingest_output.",
+		"dispatch_worker_fixes": "Call compile_prompt with role worker: it names the fixes. Make them, then ingest_output.",
+		"retry_worker":          "Call compile_prompt with role worker and have another agent try, then ingest_output.",
+		"retry_with_preamble":   "Give retry_prompt to the same agent, then ingest_output.",
+		"spawn_fresh_reviewer":  "Call compile_prompt with next_role for a reviewer that has not seen this item, then ingest_output.",
+		"run_checks":            "Stop here: no tool runs checks. Tell the person that next_checks have to run, by waybill check with the run_id or by waybill work; their outcome moves the run on.",
+		"advance_to_next_item":  "Call init_run with one of next_items.",
+		"plan_completed":        "Nothing is left in this plan.",
+		"halt_and_escalate":     "Stop work on this item and tell the person why it is blocked.",
+	}
+}}
 
 func (c *call) compilePrompt() (facts, *schema.Error) {
 	var r schema.CompilePromptResult

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/plan"
 	"waybill/plan/block"
 	"waybill/plan/graph"
@@ -57,12 +58,13 @@ func fieldNamed(name string, under bool) (fieldKey, graph.Strength) {
 }
 
 // labelBegins are the first bytes of lines that may be labels or state a dependency.
-var labelBegins = func() (all [256]bool) {
+var labelBegins = lazy.Value[*[256]bool]{Of: func() *[256]bool {
+	var all [256]bool
 	for c := range all {
 		all[c] = c == '*' || c == '(' || c >= utf8.RuneSelf || lex.IsLetter(byte(c)) && graph.Begins(byte(c)) || strings.IndexByte("FfPp", byte(c)) >= 0
 	}
-	return all
-}()
+	return &all
+}}
 
 // cutName splits a text at the colon after a name.
 func cutName(s string) (name, value string, ok bool) {
@@ -120,7 +122,7 @@ func firstField(s string, i int) (at int, key fieldKey, value int) {
 
 // labelled parses "Files: a, b", also with a bold label. A weak name of dependencies is a label if only ids follow.
 func labelled(s string) (key fieldKey, value string, ok bool) {
-	if s == "" || !labelBegins[s[0]] {
+	if s == "" || !labelBegins.Get()[s[0]] {
 		return fieldNone, "", false
 	}
 	name, value, ok := cutName(s)

@@ -72,7 +72,7 @@ func (n *Lines) Describe(ln *block.Line, from int, kind block.MarkerKind) {
 		return
 	}
 	bullet := kind == block.Bullet || kind == block.Ordered
-	if labelBegins[text[0]] {
+	if labelBegins.Get()[text[0]] {
 		if n.labels(ln, text, kind) {
 			return
 		}

@@ -69,7 +69,7 @@ func (s site) settle(temp string) (kept string, err error) {
 // keep renames a temporary file that contains a person's text, so that no cleanup removes it. It returns the new name,
 // or the old one if the rename fails.
 func (s site) keep(temp string) (kept string, err error) {
-	parts := ours().FindStringSubmatch(temp)
+	parts := ours.Compiled().FindStringSubmatch(temp)
 	kept = parts[1] + parts[4] + savedSuffix
 	if err := s.dir.Rename(temp, kept); err != nil {
 		return temp, err
@@ -80,7 +80,7 @@ func (s site) keep(temp string) (kept string, err error) {
 // worthless reports whether a temporary file can be removed: it is an unfinished draft, its text is one of the two in
 // its name, or another hard link keeps its text.
 func (s site) worthless(temp string) (bool, error) {
-	parts := ours().FindStringSubmatch(temp)
+	parts := ours.Compiled().FindStringSubmatch(temp)
 	info, err := s.dir.Lstat(temp)
 	if err != nil || !info.Mode().IsRegular() {
 		return false, err
@@ -120,7 +120,7 @@ func removeLeft(f *os.File) (left, saved []string) {
 	text, _ := io.ReadAll(io.NewSectionReader(f, 0, mostLeftBytes))
 	for line := range strings.Lines(string(text)) {
 		path := strings.TrimSuffix(line, "\n")
-		if !filepath.IsAbs(path) || !ours().MatchString(filepath.Base(path)) {
+		if !filepath.IsAbs(path) || !ours.Compiled().MatchString(filepath.Base(path)) {
 			continue
 		}
 		kept, err := settlePath(path)
@@ -155,7 +155,7 @@ func settlePath(path string) (kept string, err error) {
 func SavedBeside(dir string) (paths []string) {
 	entries, _ := os.ReadDir(dir) // nil for an unreadable folder
 	for _, entry := range entries {
-		if keptNames().MatchString(entry.Name()) {
+		if keptNames.Compiled().MatchString(entry.Name()) {
 			paths = append(paths, filepath.Join(dir, entry.Name()))
 		}
 	}

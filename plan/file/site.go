@@ -106,7 +106,7 @@ func (s site) sweep(now time.Time) (saved []string) {
 	defer func() { _ = d.Close() }()
 	names, _ := d.Readdirnames(maxEntries)
 	for _, name := range names {
-		if !ours().MatchString(name) {
+		if !ours.Compiled().MatchString(name) {
 			continue
 		}
 		if info, err := s.dir.Lstat(name); err == nil && now.Sub(info.ModTime()) > abandoned {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/plan/lex"
 )
 
@@ -48,7 +49,8 @@ type needWord struct {
 }
 
 // needsByByte are the words by their first byte.
-var needsByByte = func() (all [256][]needWord) {
+var needsByByte = lazy.Value[*[256][]needWord]{Of: func() *[256][]needWord {
+	var all [256][]needWord
 	for _, group := range needWords {
 		for _, text := range group.words {
 			all[text[0]] = append(all[text[0]], needWord{text, group.strength, group.free})
@@ -57,15 +59,15 @@ var needsByByte = func() (all [256][]needWord) {
 			}
 		}
 	}
-	return all
-}()
+	return &all
+}}
 
 // Word returns the strength of the name of a field or a label, such as "Depends on" or "依赖".
 func Word(name string) Strength {
 	if name == "" {
 		return 0
 	}
-	for _, w := range needsByByte[name[0]] {
+	for _, w := range needsByByte.Get()[name[0]] {
 		if lex.EqualWord(name, w.text) {
 			return w.strength
 		}
@@ -74,7 +76,7 @@ func Word(name string) Strength {
 }
 
 // Begins reports whether a word that states a dependency may begin with a byte.
-func Begins(c byte) bool { return needsByByte[c] != nil }
+func Begins(c byte) bool { return needsByByte.Get()[c] != nil }
 
 // Speaks is a quick check whether a title or a sentence may state a dependency.
 func Speaks(text string) bool {
@@ -138,7 +140,7 @@ func (n *names) mention(title string) string {
 		if at > 0 && lex.IsLetter(title[at]) && lex.IsLetter(title[at-1]) {
 			continue
 		}
-		for _, w := range needsByByte[title[at]] {
+		for _, w := range needsByByte.Get()[title[at]] {
 			if !lex.BeginsWith(title[at:], w.text) {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/plan"
 )
 
@@ -54,14 +55,15 @@ type statusWord struct {
 }
 
 // wordsByByte are the status words by their first byte, in the order of the table.
-var wordsByByte = func() (all [256][]statusWord) {
+var wordsByByte = lazy.Value[*[256][]statusWord]{Of: func() *[256][]statusWord {
+	var all [256][]statusWord
 	for _, group := range statusWords {
 		for _, word := range group.words {
 			all[word[0]] = append(all[word[0]], statusWord{word, group.status, group.use})
 		}
 	}
-	return all
-}()
+	return &all
+}}
 
 // wordsWith returns the words that may begin a text.
 func wordsWith(s string) []statusWord {
@@ -72,7 +74,7 @@ func wordsWith(s string) []statusWord {
 	if IsUpper(c) {
 		c |= 0x20
 	}
-	return wordsByByte[c]
+	return wordsByByte.Get()[c]
 }
 
 // BeginsStatus is a quick check whether a text may begin with a status word.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/internal/lazyregexp"
 )
 
@@ -74,10 +75,10 @@ func withoutDecoration(line string) string {
 			i += strings.Index(line[i:], "-->") + 2
 		case c == '<' && i < lastTag:
 			end := i + bracketEnd(line[i:])
-			if name, _ := elementIn(lowerASCII(line[i : end+1])); breaking[name] {
+			if name, _ := elementIn(lowerASCII(line[i : end+1])); breaking.Get()[name] {
 				out = append(out, '\n')
 			}
-			if autolink().MatchString(line[i : end+1]) {
+			if autolink.Compiled().MatchString(line[i : end+1]) {
 				out = append(out, line[i+1:end]...)
 			}
 			i = end
@@ -94,10 +95,12 @@ func withoutDecoration(line string) string {
 }
 
 // breaking are the elements that begin and end a rendered line.
-var breaking = names(
-	"address", "article", "aside", "blockquote", "br", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
-	"form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul",
-)
+var breaking = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names(
+		"address", "article", "aside", "blockquote", "br", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+		"form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul",
+	)
+}}
 
 // bracketEnd returns the index of the bracket that ends the tag at the beginning of s. A quoted value may contain brackets.
 func bracketEnd(s string) int {

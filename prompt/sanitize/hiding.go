@@ -1,6 +1,10 @@
 package sanitize
 
-import "strings"
+import (
+	"strings"
+
+	"waybill/internal/lazy"
+)
 
 // HTML and Markdown renderers hide some constructs up to their end, or show them as code. An unclosed construct would
 // hide all later sections, so its bracket is replaced. Most constructs count only at the beginning of a line, because
@@ -18,15 +22,19 @@ var hiding = [...]struct {
 }
 
 // hidingElements are elements whose content is hidden, collapsed or shown in another form.
-var hidingElements = names(
-	"audio", "canvas", "datalist", "details", "dialog", "iframe", "noembed", "noframes", "noscript", "object",
-	"plaintext", "pre", "script", "select", "style", "svg", "template", "textarea", "title", "video", "xmp",
-)
+var hidingElements = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names(
+		"audio", "canvas", "datalist", "details", "dialog", "iframe", "noembed", "noframes", "noscript", "object",
+		"plaintext", "pre", "script", "select", "style", "svg", "template", "textarea", "title", "video", "xmp",
+	)
+}}
 
 // voidElements are elements without an end tag.
-var voidElements = names(
-	"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-)
+var voidElements = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names(
+		"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+	)
+}}
 
 // appendHiding appends the positions of unclosed constructs.
 func appendHiding(at []int, s string) []int {
@@ -57,7 +65,7 @@ func appendUnclosed(at []int, s, low string) []int {
 		name, closing := elementIn(low[i:])
 		began := open[name]
 		switch {
-		case name == "" || voidElements[name]:
+		case name == "" || voidElements.Get()[name]:
 		case !closing:
 			open[name] = append(began, i)
 		case len(began) > 0 && name != "plaintext": // plaintext never ends
@@ -101,7 +109,7 @@ func hides(name, s string) bool {
 		return false
 	}
 	low := lowerASCII(strings.TrimPrefix(tag[1:], s[1:1+len(name)]))
-	return hidingElements[name] || hasAttribute(low, "hidden") || hasAttribute(low, "style")
+	return hidingElements.Get()[name] || hasAttribute(low, "hidden") || hasAttribute(low, "style")
 }
 
 // pastTag returns the end of the tag that begins s. whole is false if the tag is too long or contains another tag.

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"waybill/internal/lazy"
 )
 
 // A skeleton is the look of a text, in ASCII where possible. Compatibility forms (full width, circled, mathematical)
@@ -82,21 +84,23 @@ func looks(r rune) (byte, bool) {
 	case r >= 0x1f1e6 && r <= 0x1f1ff: // the letters of flags
 		return 'A' + byte(r-0x1f1e6), true
 	}
-	c, known := lookalikes[r]
+	c, known := lookalikes.Get()[r]
 	return c, known
 }
 
 // lookalikes are the look-alikes that Unicode does not decompose, with their ASCII character.
-var lookalikes = readLookalikes(
-	// Small letters: Cyrillic, Greek, Armenian, Latin that is rarely used, small capitals.
-	"aаαɑᴀ", "bЬьʙ", "cсϲᴄ", "dԁᴅɗ", "eеєεᴇҽ", "fꜰƒ", "gɡցɢ", "hһհʜн", "iіιıɩɪ", "jјϳᴊ", "kкκᴋ", "lӏʟ", "mмᴍ", "nпηոɴ",
-	"oоοօᴏ", "pрρᴘ", "qԛզ", "rгʀ", "sѕꜱ", "tтτᴛ", "uυսᴜ", "vνѵᴠ", "wԝωᴡ", "xхχ", "yуγүʏ", "zᴢ",
-	// Capitals: Cyrillic, Greek, Cherokee.
-	"AАΑᎪ", "BВΒᏴ", "CСᏟϹ", "DԀᎠ", "EЕΕᎬ", "FϜ", "GԌᏀ", "HНΗᎻ", "IІΙӀᏆ", "JЈᎫ", "KКΚᏦ", "LᏞ", "MМΜᎷ", "NΝ",
-	"OОΟՕ", "PРΡᏢ", "QԚ", "RᎡ", "SЅᏚՏ", "TТΤᎢ", "UՍ", "VѴᏙ", "WԜᎳ", "XХΧ", "YҮΥᎩ", "ZΖᏃ",
-	// Brackets, bars, colons, semicolons, dashes and list bullets.
-	"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬⎡⎣⌈⌊⦗", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭⎤⎦⌉⌋⦘", "|∣ǀ", ":∶։ː", ";⁏", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
-)
+var lookalikes = lazy.Value[map[rune]byte]{Of: func() map[rune]byte {
+	return readLookalikes(
+		// Small letters: Cyrillic, Greek, Armenian, Latin that is rarely used, small capitals.
+		"aаαɑᴀ", "bЬьʙ", "cсϲᴄ", "dԁᴅɗ", "eеєεᴇҽ", "fꜰƒ", "gɡցɢ", "hһհʜн", "iіιıɩɪ", "jјϳᴊ", "kкκᴋ", "lӏʟ", "mмᴍ", "nпηոɴ",
+		"oоοօᴏ", "pрρᴘ", "qԛզ", "rгʀ", "sѕꜱ", "tтτᴛ", "uυսᴜ", "vνѵᴠ", "wԝωᴡ", "xхχ", "yуγүʏ", "zᴢ",
+		// Capitals: Cyrillic, Greek, Cherokee.
+		"AАΑᎪ", "BВΒᏴ", "CСᏟϹ", "DԀᎠ", "EЕΕᎬ", "FϜ", "GԌᏀ", "HНΗᎻ", "IІΙӀᏆ", "JЈᎫ", "KКΚᏦ", "LᏞ", "MМΜᎷ", "NΝ",
+		"OОΟՕ", "PРΡᏢ", "QԚ", "RᎡ", "SЅᏚՏ", "TТΤᎢ", "UՍ", "VѴᏙ", "WԜᎳ", "XХΧ", "YҮΥᎩ", "ZΖᏃ",
+		// Brackets, bars, colons, semicolons, dashes and list bullets.
+		"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬⎡⎣⌈⌊⦗", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭⎤⎦⌉⌋⦘", "|∣ǀ", ":∶։ː", ";⁏", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
+	)
+}}
 
 // readLookalikes parses lists. The first character of each list is the look of all others.
 func readLookalikes(lists ...string) map[rune]byte {

@@ -3,30 +3,38 @@ package sanitize
 import (
 	"strings"
 	"unicode/utf8"
+
+	"waybill/internal/lazy"
 )
 
 // Hosts and models mark speakers by tags and tokens. In untrusted text these must have no effect, so their bracket is
 // replaced. The lists omit common words of HTML, XML and templates: `<div>`, `<user-id>` and `List<T>` stay.
 
 // taggedNames count in angle brackets in any case, with "-" for "_", and with a namespace prefix.
-var taggedNames = names(
-	"antthinking", "assistant_message", "assistant_response", "bos", "developer_message", "end_of_turn", "eos",
-	"function_call", "function_calls", "function_output", "function_response", "function_result",
-	"function_results", "human_message", "important_instructions", "invoke", "parallel_tool_calls",
-	"scratchpad", "start_of_turn", "system_instruction", "system_instructions", "system_message",
-	"system_prompt", "system_reminder", "think", "thinking", "tool_call", "tool_calls", "tool_output",
-	"tool_outputs", "tool_response", "tool_responses", "tool_result", "tool_results", "tool_use",
-	"tool_use_error", "user_message", "user_prompt", "user_query", "user_reply",
-)
+var taggedNames = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names(
+		"antthinking", "assistant_message", "assistant_response", "bos", "developer_message", "end_of_turn", "eos",
+		"function_call", "function_calls", "function_output", "function_response", "function_result",
+		"function_results", "human_message", "important_instructions", "invoke", "parallel_tool_calls",
+		"scratchpad", "start_of_turn", "system_instruction", "system_instructions", "system_message",
+		"system_prompt", "system_reminder", "think", "thinking", "tool_call", "tool_calls", "tool_output",
+		"tool_outputs", "tool_response", "tool_responses", "tool_result", "tool_results", "tool_use",
+		"tool_use_error", "user_message", "user_prompt", "user_query", "user_reply",
+	)
+}}
 
 // plainNames are also ordinary words: `<Assistant>` is a component and `List<User>` a type. They therefore count only
 // in all lower or all upper case.
-var plainNames = names("assistant", "human", "instruction", "instructions", "system", "tool", "user")
+var plainNames = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names("assistant", "human", "instruction", "instructions", "system", "tool", "user")
+}}
 
 // placeholders are plain names that also mark a blank to fill in: `/home/<user>/`. In the middle of a line, such a tag
 // counts only if the text closes it or a word follows directly. `<system>` also counts after white space, unlike
 // `packages.<system>.default`.
-var placeholders = names("system", "tool", "user")
+var placeholders = lazy.Value[map[string]bool]{Of: func() map[string]bool {
+	return names("system", "tool", "user")
+}}
 
 // bracketTokens are the upper-case tokens that templates write in square brackets.
 var bracketTokens = [...]string{
@@ -181,7 +189,7 @@ func readTag(s string) tag {
 	behind, closed := strings.CutPrefix(strings.TrimPrefix(inner, "/"), ">")
 	attributes := len(inner) < len(rest) && beginsAttribute(inner, spaced)
 	// A name in taggedNames counts whatever follows, even in an incomplete tag.
-	begun := taggedNames[strings.ReplaceAll(name, "-", "_")] && rest != "" && strings.IndexByte(" \t\n/>", rest[0]) >= 0
+	begun := taggedNames.Get()[strings.ReplaceAll(name, "-", "_")] && rest != "" && strings.IndexByte(" \t\n/>", rest[0]) >= 0
 	if name == "" || !closed && !attributes && !begun && inner != "" {
 		return tag{}
 	}
@@ -216,13 +224,13 @@ func beginsAttribute(s string, spaced bool) bool {
 func knownName(name string) string {
 	local := name[strings.LastIndexByte(name, ':')+1:]
 	low := strings.ToLower(local)
-	if taggedNames[strings.ReplaceAll(low, "-", "_")] || plainNames[low] && (local == low || local == strings.ToUpper(local)) {
+	if taggedNames.Get()[strings.ReplaceAll(low, "-", "_")] || plainNames.Get()[low] && (local == low || local == strings.ToUpper(local)) {
 		return low
 	}
 	return ""
 }
 
-func (t tag) placeholder() bool { return placeholders[t.name] && !t.closing }
+func (t tag) placeholder() bool { return placeholders.Get()[t.name] && !t.closing }
 
 // counts reports whether the tag has a meaning after the text before it.
 func (t tag) counts(before string, closes map[string]bool) bool {

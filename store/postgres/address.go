@@ -151,7 +151,7 @@ var workspaceName = lazyregexp.New(`^[A-Za-z0-9._:/-]{1,128}$`)
 
 // CheckName returns the fault of a workspace's name, or nil.
 func CheckName(name string) error {
-	if !workspaceName().MatchString(name) {
+	if !workspaceName.Compiled().MatchString(name) {
 		return fmt.Errorf("the name of a workspace has 1 to 128 letters, digits and . _ : / -, and %q has not", name)
 	}
 	return nil

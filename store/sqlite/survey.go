@@ -163,7 +163,7 @@ func (s *surveyor) litter() (found []doctor.Leftover) {
 		return found // one of those processes may be writing a copy
 	}
 	s.place.eachBeside(func(path, rest string, info fs.FileInfo) {
-		if unfinished().MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
+		if unfinished.Compiled().MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
 			found = append(found, doctor.Leftover{Path: path, Bytes: info.Size()})
 		}
 	})

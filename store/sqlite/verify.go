@@ -82,7 +82,7 @@ func integrity(ctx context.Context, c *conn) (damage []string, err error) {
 func listDamage(ctx context.Context, c *conn) (damage []string, err error) {
 	err = c.queryContext(ctx, func(r *sqlstore.Row) error {
 		text := r.Text()
-		if found := unreadPage().FindStringSubmatch(text); found != nil {
+		if found := unreadPage.Compiled().FindStringSubmatch(text); found != nil {
 			if code, _ := strconv.Atoi(found[1]); code&0xff == sqlite3.SQLITE_IOERR {
 				return unreadPageFault(c.path, found[0])
 			}

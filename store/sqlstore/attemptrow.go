@@ -11,9 +11,9 @@ var (
 		"status", "worker", "session", "token", "started_at", "epoch", "expires_at", "length", "spared", "ended_at",
 		"class", "name", "http", "message", "digest",
 	}
-	attemptColumns = qualified("attempts", attemptNames) + ", tasks.id"
-	selectAttempts = "SELECT " + attemptColumns + " FROM " + attemptTable
-	insertAttempt  = inserting("attempts", attemptNames)
+	attemptColumns = text{Of: func() string { return qualified("attempts", attemptNames) + ", tasks.id" }}
+	selectAttempts = text{Of: func() string { return "SELECT " + attemptColumns.Get() + " FROM " + attemptTable }}
+	insertAttempt  = text{Of: func() string { return inserting("attempts", attemptNames) }}
 )
 
 const attemptTable = "attempts LEFT JOIN tasks ON tasks.position = attempts.task AND tasks.workspace = attempts.workspace"

@@ -39,7 +39,7 @@ func (t *Tx) attempt(where, key string) (a task.Attempt, ok bool, err error) {
 		_, a, err = takeOwnedAttempt(r, &t.buf)
 		ok = err == nil
 		return err
-	}, selectAttempts+" WHERE attempts.workspace = :w AND "+where, key)
+	}, selectAttempts.Get()+" WHERE attempts.workspace = :w AND "+where, key)
 	return a, ok, err
 }
 
@@ -77,7 +77,7 @@ func (t *Tx) createAttempt(task task.Task, a task.Attempt) error {
 	if err := t.ownSession(task, a); err != nil {
 		return err
 	}
-	_, err := t.c.Try(insertAttempt, t.summed(kindAttempt, attemptRow(task.Position, a))...)
+	_, err := t.c.Try(insertAttempt.Get(), t.summed(kindAttempt, attemptRow(task.Position, a))...)
 	if t.c.Refused(err) {
 		return refuse("put attempt %s: its id or token is that of another, or a law of core is broken: %v", a.ID, err)
 	}
@@ -135,7 +135,7 @@ func (t *Tx) Attempts(taskID string, after, limit int) ([]task.Attempt, error) {
 	return listed(t, limit, func(r *Row) (task.Attempt, error) {
 		_, a, err := takeOwnedAttempt(r, &t.buf)
 		return a, err
-	}, selectAttempts+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
+	}, selectAttempts.Get()+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
 }
 
 // Leased skips attempts of tasks that are known to be damaged: their end could not be recorded.
@@ -146,5 +146,5 @@ func (t *Tx) Leased(after core.Instant, limit int) ([]task.Attempt, error) {
 			err = of
 		}
 		return a, err
-	}, selectAttempts+leasedBehind, int64(after))
+	}, selectAttempts.Get()+leasedBehind, int64(after))
 }

@@ -7,9 +7,11 @@ import (
 
 var (
 	breakerNames   = []string{"key", "failures", "opened", "until", "probe", "probed_at"}
-	breakerColumns = qualified("breakers", breakerNames)
-	selectBreakers = "SELECT " + breakerColumns + " FROM breakers WHERE breakers.workspace = :w"
-	putBreaker     = replacing("breakers", 1, breakerNames)
+	breakerColumns = text{Of: func() string { return qualified("breakers", breakerNames) }}
+	selectBreakers = text{Of: func() string {
+		return "SELECT " + breakerColumns.Get() + " FROM breakers WHERE breakers.workspace = :w"
+	}}
+	putBreaker = text{Of: func() string { return replacing("breakers", 1, breakerNames) }}
 )
 
 func breakerRow(b task.Breaker) []any {
@@ -52,7 +54,7 @@ func (t *Tx) OpenedBreakers() (opened []task.Breaker, err error) {
 
 func (t *Tx) Breakers(after string, limit int) ([]task.Breaker, error) {
 	return listed(t, limit, func(r *Row) (task.Breaker, error) { return takeBreaker(r, &t.buf) },
-		selectBreakers+" AND key > ? ORDER BY key", after)
+		selectBreakers.Get()+" AND key > ? ORDER BY key", after)
 }
 
 func (t *Tx) breakers(more string, args ...any) (found []task.Breaker, err error) {
@@ -63,13 +65,13 @@ func (t *Tx) breakers(more string, args ...any) (found []task.Breaker, err error
 		}
 		found = append(found, b)
 		return nil
-	}, selectBreakers+more, args...)
+	}, selectBreakers.Get()+more, args...)
 	return found, err
 }
 
 func (t *Tx) PutBreaker(b task.Breaker) error {
 	return t.put(func() error {
-		_, err := t.c.Exec(putBreaker, t.summed(kindBreaker, breakerRow(b))...)
+		_, err := t.c.Exec(putBreaker.Get(), t.summed(kindBreaker, breakerRow(b))...)
 		if err == nil {
 			t.writes++
 		}

@@ -3,28 +3,31 @@ package sqlstore
 import (
 	"unicode/utf8"
 
+	"waybill/internal/lazy"
 	"waybill/store"
 )
 
 // selectIDs reads the ids of each kind, in the order of bytes, from an index alone.
-var selectIDs = map[store.IDKind]string{
-	store.TaskID: "SELECT id FROM tasks WHERE tasks.workspace = :w AND id >= ? AND id < ?" +
-		" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-	store.AttemptID: "SELECT id FROM attempts WHERE attempts.workspace = :w AND id >= ? AND id < ?" +
-		" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-	store.RunID: "SELECT id FROM runs WHERE runs.workspace = :w AND id >= ? AND id < ?" +
-		" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-	store.InstructionID: "SELECT id FROM instructions WHERE instructions.workspace = :w AND id >= ? AND id < ?" +
-		" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-	store.NoticeID: "SELECT id FROM notices WHERE notices.workspace = :w AND id >= ? AND id < ?" +
-		" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-	store.SessionID: "SELECT DISTINCT parent FROM tasks WHERE tasks.workspace = :w AND parent <> '' AND parent >= ? AND parent < ?" +
-		" AND substr(parent, length(parent) - length(?) + 1) = ? ORDER BY parent",
-}
+var selectIDs = lazy.Value[map[store.IDKind]string]{Of: func() map[store.IDKind]string {
+	return map[store.IDKind]string{
+		store.TaskID: "SELECT id FROM tasks WHERE tasks.workspace = :w AND id >= ? AND id < ?" +
+			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
+		store.AttemptID: "SELECT id FROM attempts WHERE attempts.workspace = :w AND id >= ? AND id < ?" +
+			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
+		store.RunID: "SELECT id FROM runs WHERE runs.workspace = :w AND id >= ? AND id < ?" +
+			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
+		store.InstructionID: "SELECT id FROM instructions WHERE instructions.workspace = :w AND id >= ? AND id < ?" +
+			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
+		store.NoticeID: "SELECT id FROM notices WHERE notices.workspace = :w AND id >= ? AND id < ?" +
+			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
+		store.SessionID: "SELECT DISTINCT parent FROM tasks WHERE tasks.workspace = :w AND parent <> '' AND parent >= ? AND parent < ?" +
+			" AND substr(parent, length(parent) - length(?) + 1) = ? ORDER BY parent",
+	}
+}}
 
 // IDs checks no sums: the caller reads the row of an id before it uses it.
 func (t *Tx) IDs(q store.IDQuery) ([]string, error) {
-	text, ok := selectIDs[q.Kind]
+	text, ok := selectIDs.Get()[q.Kind]
 	if !ok {
 		return nil, refuse("there are no ids of the kind %d", q.Kind)
 	}

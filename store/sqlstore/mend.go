@@ -89,6 +89,6 @@ func (t *Tx) SetWaits(task task.Task, waits int) error {
 
 // RestoreDependency writes the row of a dependency if it is not there, and reports whether it was not.
 func (t *Tx) RestoreDependency(task, on string) (added bool, err error) {
-	n, err := t.c.Exec(insertDependent+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, task})...)
+	n, err := t.c.Exec(insertDependent.Get()+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, task})...)
 	return n > 0, err
 }

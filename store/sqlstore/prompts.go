@@ -7,9 +7,11 @@ import (
 
 var (
 	promptNames   = []string{"run_id", "role", "at", "version", "cursor", "tokens", "text"}
-	promptColumns = qualified("prompts", promptNames)
-	selectPrompt  = "SELECT " + promptColumns + " FROM prompts WHERE prompts.workspace = :w AND run_id = ? AND role = ?"
-	putPrompt     = replacing("prompts", 2, promptNames)
+	promptColumns = text{Of: func() string { return qualified("prompts", promptNames) }}
+	selectPrompt  = text{Of: func() string {
+		return "SELECT " + promptColumns.Get() + " FROM prompts WHERE prompts.workspace = :w AND run_id = ? AND role = ?"
+	}}
+	putPrompt = text{Of: func() string { return replacing("prompts", 2, promptNames) }}
 )
 
 // takePrompt takes promptColumns and checks them against their sum.
@@ -27,7 +29,7 @@ func takePrompt(r *Row, buf *encoder) (p store.Prompt, err error) {
 
 func promptsTable() Table {
 	return Table{
-		Name: "prompts", columns: promptColumns, keys: 2,
+		Name: "prompts", columns: promptColumns.Get(), keys: 2,
 		take:   func(r *Row, buf *encoder) (any, error) { return takePrompt(r, buf) },
 		Insert: func(t *Tx, item any) error { return t.putPrompt(item.(store.Prompt)) },
 	}
@@ -35,7 +37,7 @@ func promptsTable() Table {
 
 // putPrompt replaces the existing row without a check of its contents.
 func (t *Tx) putPrompt(p store.Prompt) error {
-	_, err := t.c.Exec(putPrompt, t.summed(kindPrompt, []any{
+	_, err := t.c.Exec(putPrompt.Get(), t.summed(kindPrompt, []any{
 		p.RunID, p.Role.String(), int64(p.At), p.Version, p.Cursor, p.Tokens, p.Text,
 	})...)
 	return err
@@ -68,7 +70,7 @@ func (t *Tx) Prompt(runID string, role core.Role) (p store.Prompt, ok bool, err 
 			p, err = takePrompt(r, &t.buf)
 			ok = err == nil
 			return err
-		}, selectPrompt, runID, role.String())
+		}, selectPrompt.Get(), runID, role.String())
 	})
 	return p, ok, err
 }

@@ -9,10 +9,10 @@ import (
 
 var (
 	replyNames      = []string{"task", "number", "attempt_id", "question", "text", "option", "by_time", "by", "at"}
-	replyColumns    = qualified("replies", replyNames) + ", tasks.id"
-	insertReply     = inserting("replies", replyNames)
+	replyColumns    = text{Of: func() string { return qualified("replies", replyNames) + ", tasks.id" }}
+	insertReply     = text{Of: func() string { return inserting("replies", replyNames) }}
 	dependencyNames = []string{"depends_on", "task"}
-	insertDependent = inserting("dependencies", dependencyNames)
+	insertDependent = text{Of: func() string { return inserting("dependencies", dependencyNames) }}
 )
 
 const replyTable = "replies LEFT JOIN tasks ON tasks.position = replies.task AND tasks.workspace = replies.workspace"
@@ -51,7 +51,7 @@ func (t *Tx) AddReply(r store.Reply) error {
 		if int64(r.Number) != last+1 {
 			return refuse("add reply %d to task %s: the next one is %d", r.Number, r.TaskID, last+1)
 		}
-		_, err = t.c.Exec(insertReply, t.summed(kindReply, replyRow(position, r))...)
+		_, err = t.c.Exec(insertReply.Get(), t.summed(kindReply, replyRow(position, r))...)
 		if err == nil {
 			t.writes++
 		}
@@ -63,13 +63,13 @@ func (t *Tx) Replies(taskID string, after, limit int) ([]store.Reply, error) {
 	return listed(t, limit, func(r *Row) (store.Reply, error) {
 		_, reply, err := takeReply(r, &t.buf)
 		return reply, err
-	}, "SELECT "+replyColumns+" FROM "+replyTable+
+	}, "SELECT "+replyColumns.Get()+" FROM "+replyTable+
 		" WHERE tasks.workspace = :w AND tasks.id = ? AND replies.number > ? ORDER BY replies.number", taskID, int64(after))
 }
 
 func (t *Tx) AddDependency(taskID, on string) error {
 	return t.put(func() error {
-		added, err := t.c.Try(insertDependent+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, taskID})...)
+		added, err := t.c.Try(insertDependent.Get()+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, taskID})...)
 		if t.c.Refused(err) {
 			return refuse("add dependency of %s on %s: one of them is no task", taskID, on)
 		}

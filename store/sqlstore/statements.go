@@ -5,11 +5,15 @@ import (
 	"strings"
 	"unicode"
 
+	"waybill/internal/lazy"
 	"waybill/internal/lazyregexp"
 )
 
 // The statements of this package are written for tables that many workspaces share. Each row has the number of its
 // workspace, for which :w stands. They name indexes where SQLite, which has no row counts, would choose another one.
+
+// A text is a statement, or a part of one, that is put together when it is first needed.
+type text = lazy.Value[string]
 
 // limited ends a statement whose last argument bounds its rows. With a bare ?, SQLite would prepare the statement again
 // for each new number, because it plans for the number.
@@ -56,8 +60,8 @@ func isNameOrDot(r rune) bool {
 // Shared returns a statement for the tables of a PostgreSQL database. Its first argument is the number of the workspace,
 // and the others follow.
 func Shared(text string) string {
-	text = lookedUp().ReplaceAllString(text, "sha256($1) = sha256(?)")
-	text = sharedSpelling.Replace(indexHint().ReplaceAllString(text, ""))
+	text = lookedUp.Compiled().ReplaceAllString(text, "sha256($1) = sha256(?)")
+	text = sharedSpelling.Replace(indexHint.Compiled().ReplaceAllString(text, ""))
 	var b strings.Builder
 	parts := strings.Split(text, "?")
 	for i, part := range parts {

@@ -5,12 +5,16 @@ import (
 )
 
 var (
-	tallyNames    = []string{"run_id", "name", "n"}
-	tallyColumns  = qualified("tallies", tallyNames)
-	selectTally   = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? AND name = ?"
-	selectOfRun   = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? ORDER BY name"
-	selectTallies = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w"
-	putTally      = replacing("tallies", 2, tallyNames)
+	tallyNames   = []string{"run_id", "name", "n"}
+	tallyColumns = text{Of: func() string { return qualified("tallies", tallyNames) }}
+	selectTally  = text{Of: func() string {
+		return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? AND name = ?"
+	}}
+	selectOfRun = text{Of: func() string {
+		return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? ORDER BY name"
+	}}
+	selectTallies = text{Of: func() string { return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w" }}
+	putTally      = text{Of: func() string { return replacing("tallies", 2, tallyNames) }}
 )
 
 // tallyOf is a tally of a run.
@@ -31,14 +35,14 @@ func takeTally(r *Row, buf *encoder) (of tallyOf, err error) {
 
 func talliesTable() Table {
 	return Table{
-		Name: "tallies", columns: tallyColumns, keys: 2,
+		Name: "tallies", columns: tallyColumns.Get(), keys: 2,
 		take:   func(r *Row, buf *encoder) (any, error) { return takeTally(r, buf) },
 		Insert: func(t *Tx, item any) error { return t.putTally(item.(tallyOf)) },
 	}
 }
 
 func (t *Tx) putTally(of tallyOf) error {
-	_, err := t.c.Exec(putTally, t.summed(kindTally, []any{of.runID, of.tally.Name, of.tally.N})...)
+	_, err := t.c.Exec(putTally.Get(), t.summed(kindTally, []any{of.runID, of.tally.Name, of.tally.N})...)
 	return err
 }
 
@@ -85,16 +89,16 @@ func (t *Tx) addTally(runID string, c store.Tally) error {
 		}
 		c = c.Plus(old.tally.N)
 		return nil
-	}, selectTally, runID, c.Name); err != nil || spoilt {
+	}, selectTally.Get(), runID, c.Name); err != nil || spoilt {
 		return err
 	}
 	return t.putTally(tallyOf{runID, c})
 }
 
 func (t *Tx) Tallies(runID string) (found []store.Tally, err error) {
-	text, args := selectOfRun, []any{runID}
+	text, args := selectOfRun.Get(), []any{runID}
 	if runID == "" {
-		text, args = selectTallies, nil
+		text, args = selectTallies.Get(), nil
 	}
 	err = t.get(func() error {
 		return t.c.Query(func(r *Row) error {

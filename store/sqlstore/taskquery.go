@@ -7,19 +7,26 @@ import (
 
 	"waybill/core"
 	"waybill/core/task"
+	"waybill/internal/lazy"
 	"waybill/store"
 )
 
 // The texts of statements contain the statuses that core defines, in the order of the indexes.
 var (
-	liveStatuses = slices.DeleteFunc(task.Statuses(), task.Status.Ended)
-	liveTerm     = "tasks.status IN (" + quoted(liveStatuses) + ")"
-	free         = "tasks.status = " + quoted([]task.Status{task.StatusQueued}) + " AND tasks.waits = 0"
+	liveStatuses = lazy.Value[[]task.Status]{Of: func() []task.Status {
+		return slices.DeleteFunc(task.Statuses(), task.Status.Ended)
+	}}
+	liveTerm = text{Of: func() string { return "tasks.status IN (" + quoted(liveStatuses.Get()) + ")" }}
+	free     = text{Of: func() string {
+		return "tasks.status = " + quoted([]task.Status{task.StatusQueued}) + " AND tasks.waits = 0"
+	}}
 
-	asking = "tasks.status = " + quoted([]task.Status{task.StatusAwaiting})
+	asking = text{Of: func() string { return "tasks.status = " + quoted([]task.Status{task.StatusAwaiting}) }}
 
-	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_due WHERE tasks.workspace = :w AND (" + free +
-		" OR " + asking + ") AND not_before > 0 AND not_before > ?"
+	selectNextReady = text{Of: func() string {
+		return "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_due WHERE tasks.workspace = :w AND (" + free.Get() +
+			" OR " + asking.Get() + ") AND not_before > 0 AND not_before > ?"
+	}}
 )
 
 // quoted writes statuses as SQL has them.
@@ -60,7 +67,7 @@ func boundingTasks(q store.TaskQuery, asked int64) (text string, args []any) {
 	if len(texts) > 1 {
 		from, args = "("+strings.Join(texts, " UNION ALL ")+order+limited+")", append(args, asked)
 	}
-	return "SELECT " + taskColumns + " FROM " + from + " AS tasks" + strings.TrimPrefix(taskTable(""), "tasks") +
+	return "SELECT " + taskColumns.Get() + " FROM " + from + " AS tasks" + strings.TrimPrefix(taskTable(""), "tasks") +
 		" WHERE tasks.workspace = :w" + strings.Replace(order, "position", "tasks.position", 1), args
 }
 
@@ -143,7 +150,7 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 			q.Live, q.Status = false, status
 		}
 		where, more := taskConditions(q)
-		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(bestIndex(q))+where)
+		texts = append(texts, "SELECT "+taskColumns.Get()+" FROM "+taskTable(bestIndex(q))+where)
 		args = append(args, more...)
 	}
 	order := " ORDER BY tasks.position"
@@ -159,7 +166,7 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 // mergedStatuses returns the statuses that are listed one by one, or "" if all are listed at once.
 func mergedStatuses(q store.TaskQuery) []task.Status {
 	if q.Live && q.Status == "" && q.RunID == "" && q.ReadyAt == 0 {
-		return liveStatuses
+		return liveStatuses.Get()
 	}
 	return []task.Status{""}
 }
@@ -194,7 +201,7 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		add(statusTerm(q.Status))
 	}
 	if q.Live {
-		add(liveTerm)
+		add(liveTerm.Get())
 	}
 	if q.RunID != "" {
 		add("tasks.run_id <> '' AND tasks.run_id = ?", q.RunID)
@@ -206,11 +213,11 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		add("tasks.parent <> '' AND tasks.parent = ?", q.Parent)
 	}
 	if q.ReadyAt != 0 {
-		add(free+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
+		add(free.Get()+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
 			int64(q.ReadyAt), int64(q.ReadyAt)+task.MaxBackoff)
 	}
 	if q.DefaultBy != 0 {
-		add(asking+" AND tasks.not_before > 0 AND tasks.not_before <= ?", int64(q.DefaultBy))
+		add(asking.Get()+" AND tasks.not_before > 0 AND tasks.not_before <= ?", int64(q.DefaultBy))
 	}
 	if len(q.Except) > 0 {
 		add("coalesce(attempts.model_key, '') NOT IN (?" + strings.Repeat(", ?", len(q.Except)-1) + ")")
@@ -254,7 +261,7 @@ func countingTasks(q store.TaskQuery) (text string, args []any) {
 
 func (t *Tx) NextReady(after core.Instant) (next core.Instant, err error) {
 	err = t.get(func() error {
-		at, err := Number(t.c, selectNextReady, int64(after))
+		at, err := Number(t.c, selectNextReady.Get(), int64(after))
 		next = core.Instant(at)
 		return err
 	})

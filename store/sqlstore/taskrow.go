@@ -33,14 +33,18 @@ var (
 	taskReplyNames = []string{"task", "reply", "option", "by_time"}
 
 	// taskColumns are all that make a task, with its newest attempt.
-	taskColumns = qualified("tasks", taskNames) + ", " + qualified("task_specs", specNames) + ", " +
-		qualified("task_outputs", outputNames) + ", " + qualified("task_replies", taskReplyNames) + ", " + qualified("attempts", attemptNames)
-	selectTask = "SELECT " + taskColumns + " FROM " + taskTable("") + " WHERE tasks.workspace = :w AND tasks.id = ?"
+	taskColumns = text{Of: func() string {
+		return qualified("tasks", taskNames) + ", " + qualified("task_specs", specNames) + ", " +
+			qualified("task_outputs", outputNames) + ", " + qualified("task_replies", taskReplyNames) + ", " + qualified("attempts", attemptNames)
+	}}
+	selectTask = text{Of: func() string {
+		return "SELECT " + taskColumns.Get() + " FROM " + taskTable("") + " WHERE tasks.workspace = :w AND tasks.id = ?"
+	}}
 
-	insertTask   = inserting("tasks", taskNames)
-	insertSpec   = inserting("task_specs", specNames)
-	putOutput    = replacing("task_outputs", 1, outputNames)
-	putTaskReply = replacing("task_replies", 1, taskReplyNames)
+	insertTask   = text{Of: func() string { return inserting("tasks", taskNames) }}
+	insertSpec   = text{Of: func() string { return inserting("task_specs", specNames) }}
+	putOutput    = text{Of: func() string { return replacing("task_outputs", 1, outputNames) }}
+	putTaskReply = text{Of: func() string { return replacing("task_replies", 1, taskReplyNames) }}
 )
 
 const newestAttempt = ` LEFT JOIN attempts ON attempts.task = tasks.position AND attempts.workspace = tasks.workspace

@@ -34,7 +34,7 @@ func (t *Tx) task(id string) (task task.Task, ok bool, err error) {
 		task, err = t.takeTask(r)
 		ok = err == nil
 		return err
-	}, selectTask, id)
+	}, selectTask.Get(), id)
 	return task, ok, err
 }
 
@@ -128,10 +128,10 @@ func (t *Tx) putTask(tsk task.Task) error {
 
 // createTask inserts a task. Only the first of its rows can be refused.
 func (t *Tx) createTask(tsk task.Task) error {
-	if _, err := t.c.Try(insertTask, t.summed(kindTask, taskRow(tsk))...); err != nil {
+	if _, err := t.c.Try(insertTask.Get(), t.summed(kindTask, taskRow(tsk))...); err != nil {
 		return err
 	}
-	if _, err := t.c.Exec(insertSpec, t.summed(kindSpec, specRow(tsk))...); err != nil {
+	if _, err := t.c.Exec(insertSpec.Get(), t.summed(kindSpec, specRow(tsk))...); err != nil {
 		return err
 	}
 	if err := t.putTexts(task.Task{}, tsk); err != nil {
@@ -159,7 +159,7 @@ func (t *Tx) replaceTask(old, task task.Task) error {
 func (t *Tx) putTexts(old, task task.Task) (err error) {
 	if old.Output != task.Output || old.Question != task.Question || old.Offer != task.Offer {
 		if hasOutput(task) {
-			_, err = t.c.Exec(putOutput, t.summed(kindOutput, outputRow(task))...)
+			_, err = t.c.Exec(putOutput.Get(), t.summed(kindOutput, outputRow(task))...)
 		} else {
 			_, err = t.c.Exec("DELETE FROM task_outputs WHERE task_outputs.workspace = :w AND task = ?", task.Position)
 		}
@@ -168,7 +168,7 @@ func (t *Tx) putTexts(old, task task.Task) (err error) {
 		return err
 	}
 	if task.Reply != "" {
-		_, err = t.c.Exec(putTaskReply, t.summed(kindTaskReply, taskReplyRow(task))...)
+		_, err = t.c.Exec(putTaskReply.Get(), t.summed(kindTaskReply, taskReplyRow(task))...)
 	} else {
 		_, err = t.c.Exec("DELETE FROM task_replies WHERE task_replies.workspace = :w AND task = ?", task.Position)
 	}

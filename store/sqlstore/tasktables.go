@@ -26,7 +26,7 @@ func taskTables() []Table {
 // TasksTable stands for the tables with the texts of the tasks, too.
 func TasksTable() Table {
 	return Table{
-		Name: "tasks", columns: taskColumns, keys: 1, from: taskTable(""),
+		Name: "tasks", columns: taskColumns.Get(), keys: 1, from: taskTable(""),
 		take:   func(r *Row, buf *encoder) (any, error) { return takeTask(r, buf) },
 		Insert: func(t *Tx, item any) error { return t.createTask(item.(task.Task)) },
 		whole: func(c Conn, item any) (store.Damage, error) {
@@ -39,14 +39,14 @@ func TasksTable() Table {
 
 func attemptsTable() Table {
 	return Table{
-		Name: "attempts", columns: attemptColumns, keys: 2, from: attemptTable,
+		Name: "attempts", columns: attemptColumns.Get(), keys: 2, from: attemptTable,
 		take: func(r *Row, buf *encoder) (any, error) {
 			position, a, err := takeOwnedAttempt(r, buf)
 			return ownedAttempt{position, a}, err
 		},
 		Insert: func(t *Tx, item any) error {
 			a := item.(ownedAttempt)
-			_, err := t.c.Exec(insertAttempt, t.summed(kindAttempt, attemptRow(a.position, a.attempt))...)
+			_, err := t.c.Exec(insertAttempt.Get(), t.summed(kindAttempt, attemptRow(a.position, a.attempt))...)
 			return err
 		},
 	}
@@ -54,14 +54,14 @@ func attemptsTable() Table {
 
 func repliesTable() Table {
 	return Table{
-		Name: "replies", columns: replyColumns, keys: 2, from: replyTable,
+		Name: "replies", columns: replyColumns.Get(), keys: 2, from: replyTable,
 		take: func(r *Row, buf *encoder) (any, error) {
 			position, reply, err := takeReply(r, buf)
 			return ownedReply{position, reply}, err
 		},
 		Insert: func(t *Tx, item any) error {
 			r := item.(ownedReply)
-			_, err := t.c.Exec(insertReply, t.summed(kindReply, replyRow(r.position, r.reply))...)
+			_, err := t.c.Exec(insertReply.Get(), t.summed(kindReply, replyRow(r.position, r.reply))...)
 			return err
 		},
 	}
@@ -73,7 +73,7 @@ func dependenciesTable() Table {
 		take: func(r *Row, buf *encoder) (any, error) { return takeDependency(r, buf) },
 		Insert: func(t *Tx, item any) error {
 			d := item.(dependency)
-			_, err := t.c.Exec(insertDependent, t.summed(kindDependency, []any{d.on, d.task})...)
+			_, err := t.c.Exec(insertDependent.Get(), t.summed(kindDependency, []any{d.on, d.task})...)
 			return err
 		},
 	}
@@ -81,7 +81,7 @@ func dependenciesTable() Table {
 
 func breakersTable() Table {
 	return Table{
-		Name: "breakers", columns: breakerColumns, keys: 1,
+		Name: "breakers", columns: breakerColumns.Get(), keys: 1,
 		take:   func(r *Row, buf *encoder) (any, error) { return takeBreaker(r, buf) },
 		Insert: func(t *Tx, item any) error { return t.PutBreaker(item.(task.Breaker)) },
 	}

@@ -1,0 +1,20 @@
+// Package lazy holds the values of package variables that few commands need. A short command, such as a hook, would otherwise
+// pay for all of them at its start.
+package lazy
+
+import "sync"
+
+// A Value is made when it is first needed. The compiler writes a package variable of it into the binary, so that the variable
+// costs nothing at the start.
+type Value[T any] struct {
+	// Of makes the value.
+	Of   func() T
+	once sync.Once // guards made
+	made T
+}
+
+// Get returns the value.
+func (v *Value[T]) Get() T {
+	v.once.Do(func() { v.made = v.Of() })
+	return v.made
+}
