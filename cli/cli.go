@@ -105,6 +105,7 @@ setup, work, check and audit list their own.`,
 	first := word(root, args)
 	if first == "hook" || first == "version" {
 		root.AddCommand(hook.Command(a), versionCommand(a))
+		root.CompletionOptions.DisableDefaultCmd = true
 		strict(root)
 		return root
 	}

@@ -13,6 +13,7 @@ import (
 	"waybill/cli/program"
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A Store is the workspace of an agent and its store, which is opened when something needs it. Several goroutines may use it.
@@ -60,7 +61,7 @@ func (s *Store) find() (workspace.Workspace, error) {
 	if err != nil {
 		return ws, ErrNoWorkspace
 	}
-	s.ws = ws
+	s.ws, s.App.Known = ws, ws
 	return ws, nil
 }
 
@@ -100,7 +101,10 @@ func (s *Store) Close(period time.Duration) {
 
 // call carries out a method of the open store. undo, if not nil, takes back what the answer hands out.
 func (s *Store) call(ctx context.Context, method string, params, result any) (undo func(), err error) {
-	text, err := json.Marshal(params)
+	text, err := codec.Encode(params)
+	if err != nil { // a message of the system may have bytes that are no text, which this replaces
+		text, err = json.Marshal(params)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +115,11 @@ func (s *Store) call(ctx context.Context, method string, params, result any) (un
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
+	if result == nil {
+		return answer.Undelivered, nil
+	}
 	encoded, err := json.Marshal(answer.Result)
-	if err == nil && result != nil {
+	if err == nil {
 		err = json.Unmarshal(encoded, result)
 	}
 	return answer.Undelivered, err

@@ -84,7 +84,7 @@ type hook struct {
 // run reads the event, acts on it and answers. The error is what was wrong.
 func (h *hook) run(ctx context.Context) error {
 	began := time.Now()
-	output.CatchClosedPipe()
+	h.Streams = output.Enduring(h.Streams)
 	text, err := h.read(h.within(began, 10*time.Second).act.Sub(began))
 	if h.Env(program.HooksVariable) == "off" {
 		_, err := h.write(dialect.Event{}, dialect.Answer{})

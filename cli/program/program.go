@@ -37,7 +37,9 @@ type App struct {
 	unlogged bool // nothing is logged
 
 	Brief bool // the command makes one change to the store, and the process ends
-	Code  int  // the exit code
+	// Known, if it has a root, is the workspace of the process, which is not searched for again.
+	Known workspace.Workspace
+	Code  int // the exit code
 }
 
 // At returns the program for the usual store of another workspace, or for the store that was named. Nothing is logged,
@@ -110,7 +112,7 @@ func (a *App) Sources() workspace.Sources {
 	return workspace.Sources{
 		StateBase: state,
 		Flag:      a.Workspace, EnvWorkspace: a.Env("WAYBILL_WORKSPACE"),
-		ClaudeProjectDir: a.Env("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: home,
+		ClaudeProjectDir: a.Env("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: home, Known: a.Known,
 	}
 }
 

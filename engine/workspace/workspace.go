@@ -33,6 +33,9 @@ type Sources struct {
 	Cwd              string
 	Home             string
 	StateBase        string // see StateBase; the state folder is made below it
+
+	// Known, if it has a root, is what an earlier Resolve of this process returned, and is returned again.
+	Known Workspace
 }
 
 // Workspace is an existing folder and its identity.
@@ -74,6 +77,9 @@ var errTooWide = errors.New("is the root or the home folder, which is never a wo
 // A host without a project names "/" or the home folder: from initialize and CLAUDE_PROJECT_DIR these count as not
 // set. Every failure is an *UnresolvedError.
 func Resolve(s Sources) (Workspace, error) {
+	if s.Known.Root != "" {
+		return s.Known, nil
+	}
 	unresolved := &UnresolvedError{}
 	for _, c := range []struct {
 		source, value string

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"waybill/internal/lazy"
 	"waybill/schema"
 	"waybill/schema/shape"
 
@@ -21,10 +22,10 @@ type SettingRow struct {
 	Kind    reflect.Kind // of its Go value: Bool, Int, Slice or String
 }
 
-func settingsDecoder() Decoder { return NewDecoder[schema.Settings]() }
+var settingsDecoder = lazy.Value[Decoder]{Of: NewDecoder[schema.Settings]}
 
 // SettingRows returns all settings, in the order of their declaration.
-func SettingRows() []SettingRow { return rowsOf(nil, "", settingsDecoder().shape) }
+func SettingRows() []SettingRow { return rowsOf(nil, "", settingsDecoder.Get().shape) }
 
 func rowsOf(rows []SettingRow, prefix string, s *shape.Shape) []SettingRow {
 	for i := range s.Fields {
@@ -52,7 +53,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *schema.Error) {
 	if top.Kind() != '{' {
 		return nil, schema.NewError(schema.InvalidParams, "must be one JSON object, and {} for no settings")
 	}
-	if fault := settingsDecoder().Decode(top, new(schema.Settings)); fault != nil {
+	if fault := settingsDecoder.Get().Decode(top, new(schema.Settings)); fault != nil {
 		return nil, fault
 	}
 	return valuesIn(top), nil
@@ -96,7 +97,7 @@ func SettingsOf(values map[string][]byte) (s schema.Settings, fault *schema.Erro
 	if err != nil {
 		return s, schema.NewError(schema.InvalidParams, err.Error())
 	}
-	fault = settingsDecoder().Decode(raw, &s)
+	fault = settingsDecoder.Get().Decode(raw, &s)
 	return s, fault
 }
 
@@ -126,11 +127,11 @@ func CompleteSettings(s schema.Settings) (full schema.Settings, fault *schema.Er
 		if err != nil {
 			return full, schema.NewError(schema.InvalidParams, err.Error())
 		}
-		if fault := settingsDecoder().Decode(raw, &full); fault != nil {
+		if fault := settingsDecoder.Get().Decode(raw, &full); fault != nil {
 			return full, fault
 		}
 	}
-	settingsDecoder().shape.SetDefaults(reflect.ValueOf(&full).Elem())
+	settingsDecoder.Get().shape.SetDefaults(reflect.ValueOf(&full).Elem())
 	return full, roomless(full.Prompt)
 }
 
