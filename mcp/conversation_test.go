@@ -351,3 +351,44 @@ func TestQuestionsAreListedByPages(t *testing.T) {
 	require.Contains(t, text[0], "plank 11?")
 	require.NotContains(t, page, "next_cursor")
 }
+
+// The form of a question with options lets the person choose, and has no room for other words where they are no answer.
+func TestFormOffersTheOptions(t *testing.T) {
+	for _, era := range []string{legacy, modern} {
+		for closed, answer := range map[bool]map[string]any{true: {"option": "oak"}, false: {"option": "elm", "reply": "oak"}} {
+			h := newHarness(t, setup{})
+			h.call("create_task", `{"prompt":"plant"}`)
+			claim := h.call("claim_task", `{"worker":"w"}`)["claim"].(map[string]any)
+			id := claim["task"].(map[string]any)["task_id"]
+			h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"which?","options":[{"label":"oak"},{"label":"elm","detail":"tall"}],
+				"default":"elm","allow_text":%v}`, id, claim["lease"].(map[string]any)["token"], !closed)
+			o := &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+				require.Equal(t, "which?\n\nelm: tall", req.Params.Message)
+				raw, err := json.Marshal(req.Params.RequestedSchema)
+				require.NoError(t, err)
+				properties := read(t, raw)["properties"].(map[string]any)
+				option := properties["option"].(map[string]any)
+				require.Equal(t, []any{"oak", "elm"}, option["enum"])
+				require.Equal(t, "elm", option["default"])
+				_, words := properties["reply"]
+				require.Equal(t, !closed, words)
+				return &sdk.ElicitResult{Action: "accept", Content: answer}, nil
+			}}
+			got, _ := h.connect(era, o).callTool("reply", `{"task_id":%q}`, id)
+			require.Equal(t, true, got["answered"])
+			require.Equal(t, "oak", h.call("get_task", `{"task_id":%q}`, id)["task"].(map[string]any)["user_option"])
+		}
+	}
+}
+
+func TestModelAsksWithOptions(t *testing.T) {
+	h := newHarness(t, setup{})
+	h.call("create_task", `{"prompt":"plant"}`)
+	g := h.connect(legacy, nil)
+	claim, _ := g.callTool("claim_task", `{"worker":"w"}`)
+	require.Contains(t, g.callRefused("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"which?","options":["oak","Oak"]}`,
+		claim["task_id"], claim["lease_token"]), "/options/1/label")
+	g.callTool("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"which?","options":["oak","elm"]}`, claim["task_id"], claim["lease_token"])
+	got, _ := g.callTool("reply", `{}`)
+	require.Equal(t, []any{"oak", "elm"}, got["questions"].([]any)[0].(map[string]any)["options"])
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/program"
+	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -20,20 +22,22 @@ import (
 func (a commands) replyCommand() *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
-		Use: "reply ID [-m TEXT | -]", Short: "Answer a task so that it continues", Args: cobra.RangeArgs(1, 2),
-		Long: `Answer a task that waits for a person; the same task continues with the answer. The text comes from -m, or with -
-from standard input. On a terminal without either, $VISUAL or $EDITOR opens with the question.`,
-		Example: `  waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -m 'Keep the old data.'
+		Use: "reply ID [NUMBER | -m TEXT | -]", Short: "Answer a task so that it continues", Args: cobra.RangeArgs(1, 2),
+		Long: `Answer a task that waits for a person; the same task continues with the answer. NUMBER takes one of the options of
+the question, which waybill show numbers. The text comes from -m, or with - from standard input. On a terminal without any of
+them, $VISUAL or $EDITOR opens with the question.`,
+		Example: `  waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 2
+  waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -m 'Keep the old data.'
   git diff | waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -`,
 		ValidArgsFunction: a.taskIDs("AWAITING_RESPONSE", "BLOCKED", "ERROR", "CANCELLED"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
 			given := cmd.Flags().Changed("message")
 			switch {
-			case len(args) == 2 && args[1] != "-":
-				return output.UsageError(fmt.Errorf("%q is not understood: give the text with -m, or - for standard input", args[1]))
 			case len(args) == 2 && given:
-				return output.UsageError(errors.New("give either -m or -, not both"))
+				return output.UsageError(fmt.Errorf("give either -m or %s, not both", safetext.Quote(args[1], 40)))
+			case len(args) == 2 && args[1] != "-":
+				return a.choose(cmd.Context(), id, args[1])
 			case given:
 				return a.reply(cmd.Context(), schema.ReplyParams{TaskID: id, Reply: message})
 			case len(args) == 2:
@@ -49,8 +53,30 @@ from standard input. On a terminal without either, $VISUAL or $EDITOR opens with
 	return cmd
 }
 
+// choose answers with the option of a number. The answer is for the question that had this option, and for no later one.
+func (a commands) choose(ctx context.Context, id, number string) error {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return output.UsageError(fmt.Errorf("%s is not understood: give the number of an option, the text with -m, or - for standard input", safetext.Quote(number, 40)))
+	}
+	var d schema.TaskDetail
+	err = a.With(func(l *program.Local) (err error) {
+		if id, err = l.FullID(ctx, id, store.TaskID); err != nil {
+			return err
+		}
+		return l.Call(ctx, "get_task", schema.TaskParams{TaskID: id}, &d)
+	})
+	switch {
+	case err != nil:
+		return err
+	case n < 1 || n > len(d.Task.Options):
+		return output.UsageError(fmt.Errorf("%s has %d options, and %d is none of them; the task was not answered", id, len(d.Task.Options), n))
+	}
+	return a.reply(ctx, schema.ReplyParams{TaskID: id, Option: d.Task.Options[n-1].Label, AttemptID: d.Task.CurrentAttemptID})
+}
+
 func (a commands) reply(ctx context.Context, p schema.ReplyParams) error {
-	if strings.TrimSpace(p.Reply) == "" {
+	if strings.TrimSpace(p.Reply) == "" && p.Option == "" {
 		return output.UsageError(errors.New("the reply is blank; the task was not answered"))
 	}
 	if !utf8.ValidString(p.Reply) {

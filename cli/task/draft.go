@@ -79,6 +79,9 @@ func writeDraft(t schema.Task) (path string, err error) {
 	if about == "" {
 		about = t.Output
 	}
+	if options := optionList(t.Offered); options != "" && t.Status == "AWAITING_RESPONSE" {
+		about += "\n\n" + options + "The text of an option takes it; waybill reply takes its number, too.\n"
+	}
 	_, err = fmt.Fprintf(f, "\n%s\n# Write the reply above this line. An empty one leaves the task as it is.\n# %s is %s: %s\n%s",
 		scissors, t.TaskID, t.Status, title(t), output.Quote(about, output.PipeWidth))
 	return f.Name(), errors.Join(err, f.Close())

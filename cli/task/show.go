@@ -148,9 +148,29 @@ func (p taskSheet) task(d schema.TaskDetail) string {
 	p.section(&b, "output", t.Output)
 	if asked := lastAsked(d.Attempts); asked != answered {
 		p.section(&b, "question", t.Question)
+		p.section(&b, "options", optionList(t.Offered))
 	}
 	if p.next != "" {
 		b.WriteString("\n" + p.next + "\n")
+	}
+	return b.String()
+}
+
+// optionList returns the options of a question with the numbers by which waybill reply takes them.
+func optionList(o schema.Offered) string {
+	var b strings.Builder
+	for i, option := range o.Options {
+		fmt.Fprintf(&b, "%d. %s", i+1, option.Label)
+		if option.Label == o.Default {
+			b.WriteString(" (default)")
+		}
+		if option.Detail != "" {
+			b.WriteString(": " + option.Detail)
+		}
+		b.WriteString("\n")
+	}
+	if o.DefaultAt != "" {
+		fmt.Fprintf(&b, "Time takes the default at %s.\n", o.DefaultAt)
 	}
 	return b.String()
 }
@@ -232,6 +252,9 @@ func (p taskSheet) section(b *strings.Builder, head, text string) {
 }
 
 func (p taskSheet) replyHead(r schema.Reply) string {
+	if r.ByTime {
+		return output.Fit("default taken by time, "+output.Ago(r.At, p.now), p.width)
+	}
 	if r.By == "" {
 		return output.Fit("reply, "+output.Ago(r.At, p.now), p.width)
 	}

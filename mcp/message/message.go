@@ -166,7 +166,8 @@ type FormParams struct {
 type FormResult struct {
 	Action  string `json:"action"`
 	Content struct {
-		Reply jsontext.Value `json:"reply"`
+		Option jsontext.Value `json:"option"`
+		Reply  jsontext.Value `json:"reply"`
 	} `json:"content"`
 }
 

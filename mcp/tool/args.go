@@ -80,11 +80,28 @@ func (t *tool) paramsFor(a args) object {
 	out := object{}
 	for i := range t.params {
 		p := &t.params[i]
-		if value, given := a[p.name]; given && !p.own {
+		switch value, given := a[p.name]; {
+		case !given || p.own:
+		case p.labels:
+			out.put(p.place(), options(value))
+		default:
 			out.put(p.place(), value)
 		}
 	}
 	return out
+}
+
+// options returns the options with the labels. A value that is no list of strings stays as it is, and the method refuses it.
+func options(value jsontext.Value) any {
+	var labels []string
+	if json.Unmarshal(value, &labels) != nil {
+		return value
+	}
+	list := make([]schema.Option, len(labels))
+	for i, label := range labels {
+		list[i].Label = label
+	}
+	return list
 }
 
 // text returns a string argument, or "" if it is absent or no string.
@@ -134,6 +151,8 @@ type param struct {
 	only []string
 	// optional marks an argument that the method requires and the tool does not.
 	optional bool
+	// labels marks a list of strings, which are the labels of options.
+	labels bool
 	// own marks a string of the tool itself, which the method does not get.
 	own bool
 	// ids marks an argument that takes the id of an instruction. Where the host has hooks, the model sees no such id.

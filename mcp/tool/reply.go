@@ -11,6 +11,7 @@ import (
 	"waybill/mcp/inert"
 	"waybill/mcp/message"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // This file has the tool reply, which brings questions to a person. If the host can show a form, the person is asked
@@ -82,14 +83,29 @@ func awaitingFacts(a schema.Awaiting) (f facts) {
 	f.add("since", string(a.Since))
 	f.add("description", inert.Cut(a.Description, maxLine))
 	f.add("question", inert.Cut(a.Question, maxInList))
+	f.addOptions(a.Offered)
 	f.add("url", a.URL)
 	return f
+}
+
+// addOptions adds the labels of a question.
+func (f *facts) addOptions(o schema.Offered) {
+	if len(o.Options) == 0 {
+		return
+	}
+	list := labels(o)
+	for i := range list {
+		list[i] = inert.Cut(list[i], maxLine)
+	}
+	f.add("options", list)
+	f.add("default", inert.Cut(o.Default, maxLine))
 }
 
 // A question is the question of a task that waits for a person.
 type question struct {
 	taskID, attemptID string
 	description, text string
+	offered           schema.Offered
 }
 
 // ask asks the person by a form if the host supports that, and otherwise asks the model to do so.
@@ -143,7 +159,7 @@ func (c *call) currentQuestion() (question, *schema.Error) {
 		return question{}, schema.NewError(schema.InvalidState, "the task is "+t.Status+" and asks nothing").
 			Hint("call reply without task_id for the tasks that do")
 	}
-	q := question{t.TaskID, t.CurrentAttemptID, inert.Cut(t.Description, maxLine), t.Question}
+	q := question{t.TaskID, t.CurrentAttemptID, inert.Cut(t.Description, maxLine), t.Question, t.Offered}
 	if q.text == "" {
 		q.text = t.Output
 	}
@@ -164,7 +180,44 @@ func (q question) form() message.FormParams {
 	if q.description != "" {
 		asked = q.description + "\n\n" + asked
 	}
-	return message.FormParams{Mode: "form", Message: asked, Schema: answerForm}
+	if len(q.offered.Options) == 0 {
+		return message.FormParams{Mode: "form", Message: asked, Schema: answerForm}
+	}
+	for _, o := range q.offered.Options {
+		if o.Detail != "" {
+			asked += "\n\n" + o.Label + ": " + inert.Cut(o.Detail, maxInList)
+		}
+	}
+	return message.FormParams{Mode: "form", Message: asked, Schema: choiceForm(q.offered)}
+}
+
+// choiceForm returns the schema of a form with the options of a question. Own words have a field of their own where they are an
+// answer.
+func choiceForm(o schema.Offered) jsontext.Value {
+	option := object{"type": "string", "title": "Your choice", "enum": labels(o)}
+	if o.Default != "" {
+		option["default"] = o.Default
+	}
+	form := object{"type": "object", "properties": object{"option": option}, "required": []string{"option"}}
+	if o.AllowText != nil && *o.AllowText {
+		form["properties"] = object{"option": option, "reply": object{
+			"type": "string", "title": "Or your own words", "description": "They go to the agent word for word, instead of the choice.",
+		}}
+		form["required"] = []string{}
+	}
+	text, err := codec.Encode(form)
+	if err != nil {
+		panic("mcp: a form of strings does not encode: " + err.Error())
+	}
+	return text
+}
+
+func labels(o schema.Offered) []string {
+	list := make([]string, len(o.Options))
+	for i, option := range o.Options {
+		list[i] = option.Label
+	}
+	return list
 }
 
 // askByModel returns facts that tell the model to ask the user, and why.
@@ -174,6 +227,7 @@ func (q question) askByModel(why string) (f facts) {
 	f.put("answered", false)
 	f.add("description", q.description)
 	f.add("question", inert.Cut(q.text, maxAsked))
+	f.addOptions(q.offered)
 	f.add("host_said", inert.Line(why))
 	f.add("do", "The host did not ask the person. Ask the user, then call reply with task_id, attempt_id and their words as reply.")
 	return f
@@ -207,9 +261,13 @@ func (c *call) applyAnswer(q question, result *message.FormResult) (facts, *sche
 			"If the user is there, ask them, then call reply with task_id, attempt_id and their words as reply.")
 		return f, nil
 	}
-	var words string
-	if json.Unmarshal(result.Content.Reply, &words) != nil {
-		return q.askByModel("the form came back without a text"), nil
+	var words, option string
+	said := json.Unmarshal(result.Content.Reply, &words) == nil && (words != "" || len(q.offered.Options) == 0)
+	switch {
+	case said:
+		return c.answer(object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
+	case json.Unmarshal(result.Content.Option, &option) == nil && option != "":
+		return c.answer(object{"task_id": q.taskID, "attempt_id": q.attemptID, "option": option})
 	}
-	return c.answer(object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
+	return q.askByModel("the form came back without a text"), nil
 }

@@ -57,6 +57,9 @@ func (d *property) find(p *param) (property, bool) {
 	if p.own {
 		return property{Type: "string", Description: p.doc}, false
 	}
+	if p.labels {
+		return property{Type: "array", Description: p.doc, Items: &property{Type: "string"}}, false
+	}
 	found, required := *d, true
 	for _, name := range p.place() {
 		inner, ok := found.Properties[name]

@@ -96,6 +96,7 @@ var tools = []tool{
 			{name: "status"},
 			{name: "output", doc: "the result"},
 			{name: "question", doc: "with awaiting_response"},
+			{name: "options", doc: "answers to choose from, a few words each", labels: true},
 			{name: "error", from: "error.message", doc: "with error: the message"},
 			{name: "error_class", from: "error.class", doc: "the kind of remedy"},
 			{name: "retry"},

@@ -115,6 +115,7 @@ func (f *facts) addTask(t *schema.Task) {
 	f.add("run_id", t.RunID)
 	f.add("role", t.Role)
 	f.add("question", inert.Cut(t.Question, maxShort))
+	f.addOptions(t.Offered)
 	f.add("user_reply", inert.Cut(t.UserReply, maxShort))
 	if t.Error != nil {
 		f.add("error", inert.Cut(t.Error.Message, maxShort))
