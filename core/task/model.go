@@ -93,18 +93,38 @@ func repeated(models []Model, first int, m Model) string {
 
 // Models returns the models in order.
 func (c Chain) Models() []Model {
-	if c.text == "" {
-		return nil
+	models, err := modelsOf(c.text)
+	if err != nil {
+		panic("task: chain was not made by NewChain: " + err.Error())
+	}
+	return models
+}
+
+// String returns the chain as a text for ParseChain.
+func (c Chain) String() string { return c.text }
+
+// ParseChain returns the chain whose String is the text.
+func ParseChain(text string) (Chain, error) {
+	models, err := modelsOf(text)
+	if err != nil {
+		return Chain{}, fmt.Errorf("read a chain: %w", err)
+	}
+	return NewChain(models)
+}
+
+func modelsOf(text string) ([]Model, error) {
+	if text == "" {
+		return nil, nil
 	}
 	var triples [][3]string
-	if err := json.Unmarshal([]byte(c.text), &triples); err != nil {
-		panic("task: chain was not made by NewChain: " + err.Error())
+	if err := json.Unmarshal([]byte(text), &triples); err != nil {
+		return nil, err
 	}
 	models := make([]Model, len(triples))
 	for i, t := range triples {
 		models[i] = Model{t[0], t[1], t[2]}
 	}
-	return models
+	return models, nil
 }
 
 // Len returns the number of models.

@@ -1,9 +1,6 @@
 package sqlstore
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"waybill/core"
 	"waybill/core/task"
 )
@@ -97,7 +94,7 @@ func taskPhaseRow(phase task.Phase) (notBefore, stoppedAt, reason any) {
 
 func specRow(t task.Task) []any {
 	l := t.Spec
-	return []any{t.Position, l.Prompt, l.Description, chainText(l.Chain), l.DependsOn, l.Labels}
+	return []any{t.Position, l.Prompt, l.Description, l.Chain.String(), l.DependsOn, l.Labels}
 }
 
 func outputRow(t task.Task) []any {
@@ -106,38 +103,6 @@ func outputRow(t task.Task) []any {
 
 func taskReplyRow(t task.Task) []any {
 	return []any{t.Position, t.Reply, t.Choice.Option, flag(t.Choice.ByTime)}
-}
-
-// chainText writes a chain as a JSON array of triples.
-func chainText(c task.Chain) string {
-	models := c.Models()
-	if len(models) == 0 {
-		return ""
-	}
-	triples := make([][3]string, len(models))
-	for i, m := range models {
-		triples[i] = [3]string{m.Provider, m.ID, m.Variant}
-	}
-	text, err := json.Marshal(triples)
-	if err != nil {
-		panic("sqlstore: strings do not encode: " + err.Error())
-	}
-	return string(text)
-}
-
-func parseChain(text string) (task.Chain, error) {
-	if text == "" {
-		return task.Chain{}, nil
-	}
-	var triples [][3]string
-	if err := json.Unmarshal([]byte(text), &triples); err != nil {
-		return task.Chain{}, fmt.Errorf("read a chain: %w", err)
-	}
-	models := make([]task.Model, len(triples))
-	for i, t := range triples {
-		models[i] = task.Model{Provider: t[0], ID: t[1], Variant: t[2]}
-	}
-	return task.NewChain(models)
 }
 
 // takeTask takes taskColumns and checks each part against its sum.
@@ -200,7 +165,7 @@ func takeSpec(r *Row, buf *encoder, t *task.Task) bool {
 	r.take() // the position
 	t.Spec.Prompt, t.Spec.Description = r.Text(), r.Text()
 	var err error
-	t.Spec.Chain, err = parseChain(r.Text())
+	t.Spec.Chain, err = task.ParseChain(r.Text())
 	t.Spec.DependsOn, t.Spec.Labels = r.Text(), r.Text()
 	r.take() // the sum
 	return err == nil
