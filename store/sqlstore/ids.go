@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"waybill/internal/lazy"
@@ -9,19 +10,15 @@ import (
 
 // selectIDs reads the ids of each kind, in the order of bytes, from an index alone.
 var selectIDs = lazy.Value[map[store.IDKind]string]{Of: func() map[store.IDKind]string {
+	const among = "id >= ? AND id < ? AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id"
 	return map[store.IDKind]string{
-		store.TaskID: "SELECT id FROM tasks WHERE tasks.workspace = :w AND id >= ? AND id < ?" +
-			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-		store.AttemptID: "SELECT id FROM attempts WHERE attempts.workspace = :w AND id >= ? AND id < ?" +
-			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-		store.RunID: "SELECT id FROM runs WHERE runs.workspace = :w AND id >= ? AND id < ?" +
-			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-		store.InstructionID: "SELECT id FROM instructions WHERE instructions.workspace = :w AND id >= ? AND id < ?" +
-			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-		store.NoticeID: "SELECT id FROM notices WHERE notices.workspace = :w AND id >= ? AND id < ?" +
-			" AND substr(id, length(id) - length(?) + 1) = ? ORDER BY id",
-		store.SessionID: "SELECT DISTINCT parent FROM tasks WHERE tasks.workspace = :w AND parent <> '' AND parent >= ? AND parent < ?" +
-			" AND substr(parent, length(parent) - length(?) + 1) = ? ORDER BY parent",
+		store.TaskID:        "SELECT id FROM tasks WHERE tasks.workspace = :w AND " + among,
+		store.AttemptID:     "SELECT id FROM attempts WHERE attempts.workspace = :w AND " + among,
+		store.RunID:         "SELECT id FROM runs WHERE runs.workspace = :w AND " + among,
+		store.InstructionID: "SELECT id FROM instructions WHERE instructions.workspace = :w AND " + among,
+		store.NoticeID:      "SELECT id FROM notices WHERE notices.workspace = :w AND " + among,
+		store.SessionID: "SELECT DISTINCT parent FROM tasks WHERE tasks.workspace = :w AND parent <> '' AND " +
+			strings.ReplaceAll(among, "id", "parent"),
 	}
 }}
 

@@ -8,10 +8,7 @@ import (
 var (
 	promptNames   = []string{"run_id", "role", "at", "version", "cursor", "tokens", "text"}
 	promptColumns = text{Of: func() string { return qualified("prompts", promptNames) }}
-	selectPrompt  = text{Of: func() string {
-		return "SELECT " + promptColumns.Get() + " FROM prompts WHERE prompts.workspace = :w AND run_id = ? AND role = ?"
-	}}
-	putPrompt = text{Of: func() string { return replacing("prompts", 2, promptNames) }}
+	putPrompt     = text{Of: func() string { return replacing("prompts", 2, promptNames) }}
 )
 
 // takePrompt takes promptColumns and checks them against their sum.
@@ -70,7 +67,7 @@ func (t *Tx) Prompt(runID string, role core.Role) (p store.Prompt, ok bool, err 
 			p, err = takePrompt(r, &t.buf)
 			ok = err == nil
 			return err
-		}, selectPrompt.Get(), runID, role.String())
+		}, "SELECT "+promptColumns.Get()+" FROM prompts WHERE prompts.workspace = :w AND run_id = ? AND role = ?", runID, role.String())
 	})
 	return p, ok, err
 }

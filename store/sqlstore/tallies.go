@@ -5,14 +5,8 @@ import (
 )
 
 var (
-	tallyNames   = []string{"run_id", "name", "n"}
-	tallyColumns = text{Of: func() string { return qualified("tallies", tallyNames) }}
-	selectTally  = text{Of: func() string {
-		return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? AND name = ?"
-	}}
-	selectOfRun = text{Of: func() string {
-		return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? ORDER BY name"
-	}}
+	tallyNames    = []string{"run_id", "name", "n"}
+	tallyColumns  = text{Of: func() string { return qualified("tallies", tallyNames) }}
 	selectTallies = text{Of: func() string { return "SELECT " + tallyColumns.Get() + " FROM tallies WHERE tallies.workspace = :w" }}
 	putTally      = text{Of: func() string { return replacing("tallies", 2, tallyNames) }}
 )
@@ -89,14 +83,14 @@ func (t *Tx) addTally(runID string, c store.Tally) error {
 		}
 		c = c.Plus(old.tally.N)
 		return nil
-	}, selectTally.Get(), runID, c.Name); err != nil || spoilt {
+	}, selectTallies.Get()+" AND run_id = ? AND name = ?", runID, c.Name); err != nil || spoilt {
 		return err
 	}
 	return t.putTally(tallyOf{runID, c})
 }
 
 func (t *Tx) Tallies(runID string) (found []store.Tally, err error) {
-	text, args := selectOfRun.Get(), []any{runID}
+	text, args := selectTallies.Get()+" AND run_id = ? ORDER BY name", []any{runID}
 	if runID == "" {
 		text, args = selectTallies.Get(), nil
 	}

@@ -7,27 +7,21 @@ import (
 
 	"waybill/core"
 	"waybill/core/task"
-	"waybill/internal/lazy"
 	"waybill/store"
 )
 
 // The texts of statements contain the statuses that core defines, in the order of the indexes.
-var (
-	liveStatuses = lazy.Value[[]task.Status]{Of: func() []task.Status {
-		return slices.DeleteFunc(task.Statuses(), task.Status.Ended)
-	}}
-	liveTerm = text{Of: func() string { return "tasks.status IN (" + quoted(liveStatuses.Get()) + ")" }}
-	free     = text{Of: func() string {
-		return "tasks.status = " + quoted([]task.Status{task.StatusQueued}) + " AND tasks.waits = 0"
-	}}
+const (
+	free   = "tasks.status = '" + string(task.StatusQueued) + "' AND tasks.waits = 0"
+	asking = "tasks.status = '" + string(task.StatusAwaiting) + "'"
 
-	asking = text{Of: func() string { return "tasks.status = " + quoted([]task.Status{task.StatusAwaiting}) }}
-
-	selectNextReady = text{Of: func() string {
-		return "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_due WHERE tasks.workspace = :w AND (" + free.Get() +
-			" OR " + asking.Get() + ") AND not_before > 0 AND not_before > ?"
-	}}
+	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_due WHERE tasks.workspace = :w AND (" + free +
+		" OR " + asking + ") AND not_before > 0 AND not_before > ?"
 )
+
+var liveTerm = text{Of: func() string { return "tasks.status IN (" + quoted(liveStatuses()) + ")" }}
+
+func liveStatuses() []task.Status { return slices.DeleteFunc(task.Statuses(), task.Status.Ended) }
 
 // quoted writes statuses as SQL has them.
 func quoted(statuses []task.Status) string {
@@ -166,7 +160,7 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 // mergedStatuses returns the statuses that are listed one by one, or "" if all are listed at once.
 func mergedStatuses(q store.TaskQuery) []task.Status {
 	if q.Live && q.Status == "" && q.RunID == "" && q.ReadyAt == 0 {
-		return liveStatuses.Get()
+		return liveStatuses()
 	}
 	return []task.Status{""}
 }
@@ -213,11 +207,11 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		add("tasks.parent <> '' AND tasks.parent = ?", q.Parent)
 	}
 	if q.ReadyAt != 0 {
-		add(free.Get()+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
+		add(free+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
 			int64(q.ReadyAt), int64(q.ReadyAt)+task.MaxBackoff)
 	}
 	if q.DefaultBy != 0 {
-		add(asking.Get()+" AND tasks.not_before > 0 AND tasks.not_before <= ?", int64(q.DefaultBy))
+		add(asking+" AND tasks.not_before > 0 AND tasks.not_before <= ?", int64(q.DefaultBy))
 	}
 	if len(q.Except) > 0 {
 		add("coalesce(attempts.model_key, '') NOT IN (?" + strings.Repeat(", ?", len(q.Except)-1) + ")")
@@ -261,7 +255,7 @@ func countingTasks(q store.TaskQuery) (text string, args []any) {
 
 func (t *Tx) NextReady(after core.Instant) (next core.Instant, err error) {
 	err = t.get(func() error {
-		at, err := Number(t.c, selectNextReady.Get(), int64(after))
+		at, err := Number(t.c, selectNextReady, int64(after))
 		next = core.Instant(at)
 		return err
 	})
