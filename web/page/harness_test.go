@@ -356,10 +356,7 @@ func (h *harness) finish(id, status string, more map[string]any) {
 // asks makes a task that waits for an answer.
 func (h *harness) asks(description, question string) string {
 	h.t.Helper()
-	h.create(map[string]any{"prompt": "Do it: " + description, "description": description})
-	id := h.claim()
-	h.finish(id, "awaiting_response", map[string]any{"output": "So far: half of it.", "question": question})
-	return id
+	return h.offers(description, map[string]any{"output": "So far: half of it.", "question": question})
 }
 
 func (h *harness) status(id string) string {

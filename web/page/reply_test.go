@@ -212,3 +212,45 @@ func TestEventsLeaveTheTypistAlone(t *testing.T) {
 	p.button("Go on")
 	p.sees("22 questions")
 }
+
+// TestAButtonTakesAnOption: a question with options has a button for each, and a closed one has no box for other words.
+func TestAButtonTakesAnOption(t *testing.T) {
+	h, p := opened(t, "")
+	id := h.offers("Clean up", map[string]any{
+		"question": "What about the old data?", "allow_text": false, "default": "drop it",
+		"options": []any{map[string]any{"label": "<b onclick=alert(1)>keep", "detail": "2 GB"}, map[string]any{"label": "drop it"}},
+	})
+	p.sees("What about the old data?")
+	p.click(`.row a`)
+	p.until(`document.querySelectorAll(".options button").length === 2`)
+	require.Contains(t, p.look(`document.querySelector(".options").textContent`), "<b onclick=alert(1)>keep")
+	require.Equal(t, nil, p.look(`document.querySelector("#reply")`), "other words are no answer")
+	p.click(`.options button:nth-child(2)`)
+	p.until(`document.querySelector(".options") === null`)
+	require.Equal(t, "QUEUED", h.status(id))
+	require.Equal(t, "drop it", h.call("get_task", map[string]any{"task_id": id})["task"].(map[string]any)["user_option"])
+}
+
+// TestOptionsLeaveATypedTextAlone: the buttons rest while a person types.
+func TestOptionsLeaveATypedTextAlone(t *testing.T) {
+	h, p := opened(t, "")
+	id := h.offers("Clean up", map[string]any{"question": "What about it?", "options": []any{map[string]any{"label": "keep"}}})
+	p.sees("What about it?")
+	p.click(`.row a`)
+	p.until(`document.querySelector(".options button")?.disabled === false`)
+	p.focus("#reply")
+	p.write("Move it.")
+	require.Equal(t, true, p.look(`document.querySelector(".options button").disabled`))
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"Move it."}, h.replies(id))
+}
+
+// offers makes a task that waits for an answer with options.
+func (h *harness) offers(description string, finish map[string]any) string {
+	h.t.Helper()
+	h.create(map[string]any{"prompt": "Do it: " + description, "description": description})
+	id := h.claim()
+	h.finish(id, "awaiting_response", finish)
+	return id
+}

@@ -13,7 +13,7 @@ import { Dialog, stateWord, Trouble } from "./parts.tsx";
 import { me } from "./settings.ts";
 import { Text } from "./text.tsx";
 import { address, get, post } from "./wire.ts";
-import { bytes } from "./words.ts";
+import { bytes, instant } from "./words.ts";
 
 const drafts = new Drafts(sessionStorage);
 
@@ -83,6 +83,14 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
     if (outcome !== "blocked" && outcome !== "failed") await reload();
   };
 
+  const options = detail.task.options ?? [];
+  // A closed question has no box, unless a text of the person would vanish with it.
+  const closed = waits && detail.task.allow_text === false && (blank || options.some((o) => o.label === text));
+  const choose = (label: string) => {
+    answer.type(label);
+    void submit();
+  };
+
   if (answer.answered.value && blank) return <Answered task={detail.task.task_id} />;
   // Some browsers send no event when the focused element vanishes.
   const typing = focused.value && document.activeElement === area.current;
@@ -98,7 +106,8 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
       }}
     >
       {(!waits || answer.strays.value) && <Astray answer={answer} />}
-      <textarea
+      {waits && options.length > 0 && <Options task={detail.task} text={text} blocked={answer.sending.value || answer.strays.value} choose={choose} />}
+      {!closed && <textarea
         ref={area}
         id="reply"
         rows={1}
@@ -124,13 +133,13 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
           e.currentTarget.scrollIntoView({ block: "nearest" });
         }}
         onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // still true if the window lost the focus
-      />
+      />}
       <div class="reply-foot">
         <span id="reply-keys" class="faint">
-          {footnote(waits, blank, replyBytes(text))}
+          {closed ? "" : footnote(waits, blank, replyBytes(text))}
         </span>
         <span class="buttons">
-          {waits && (
+          {waits && !closed && (
             <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
               {answer.sending.value ? "Sending…" : "Send reply"}
             </button>
@@ -141,6 +150,29 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
       {answer.fault.value && !answer.strays.value && <Trouble fault={answer.fault.value} />}
       <Unknown answer={answer} />
     </form>
+  );
+}
+
+interface Choice {
+  task: TaskDetail["task"];
+  text: string;
+  blocked: boolean;
+  choose: (label: string) => void;
+}
+
+/** A button for each option. While a text is typed they rest, so that none of it is lost. */
+function Options({ task, text, blocked, choose }: Choice): JSX.Element {
+  return (
+    <div class="options" role="group" aria-label="Options">
+      {task.options?.map(({ label, detail }) => (
+        <button type="button" key={label} disabled={blocked || (text.trim() !== "" && text !== label)} onClick={() => choose(label)}>
+          <b><Text of={label} /></b>
+          {label === task.default && <span class="faint"> default</span>}
+          {detail && <span class="faint"><Text of={detail} /></span>}
+        </button>
+      ))}
+      {task.default_at && <p class="hint">Time takes the default at <time dateTime={task.default_at}>{instant(task.default_at)}</time>.</p>}
+    </div>
   );
 }
 
@@ -200,7 +232,7 @@ function Fate({ answer }: { answer: Answer }): JSX.Element | null {
   if (taken !== undefined) return <>Your answer <Said of={taken} /> was taken. What you typed behind it was not sent and is kept.</>;
   const { status, reply } = answer.fate.value;
   const kept = answer.blank.value ? null : sent ? " Your text is kept." : " Your text was not sent and is kept.";
-  if (reply) return <>Answered by {reply.by ? <Text of={reply.by} /> : "somebody else"}: <Said of={reply.reply} />{kept}</>;
+  if (reply) return <>Answered by {reply.by_time ? "time, with the default" : reply.by ? <Text of={reply.by} /> : "somebody else"}: <Said of={reply.reply} />{kept}</>;
   if (answer.strays.value) return <>{kept}</>;
   return <>The task is {stateWord(status)} now.{kept}</>;
 }

@@ -130,7 +130,7 @@ function Replies({ replies, total }: { replies: readonly Reply[]; total: number 
         {replies.map((r) => (
           <li key={r.number}>
             <p class="faint">
-              {r.by ? <Text of={r.by} /> : "somebody"}, <time dateTime={r.at} title={r.at}>{instant(r.at)}</time>
+              {r.by_time ? "Time, with the default" : r.by ? <Text of={r.by} /> : "somebody"}, <time dateTime={r.at} title={r.at}>{instant(r.at)}</time>
             </p>
             {r.question && <blockquote><Text of={firstLine(r.question, 300)} /></blockquote>}
             <Prose of={r.reply} label={`Answer ${r.number}`} />
