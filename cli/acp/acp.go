@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -38,17 +39,17 @@ type commands struct{ *program.App }
 // Command returns the command.
 func Command(a *program.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "acp -- AGENT [ARG]…", Short: "Stand between an editor and an agent that speak the Agent Client Protocol",
+		Use: "acp [-- AGENT [ARG]…]", Short: "Stand between an editor and an agent that speak the Agent Client Protocol",
 		Long: `Start AGENT, and be the agent for the editor that has started this command, in the Agent Client Protocol on standard
 input and output. Instructions go in front of a prompt, tool calls acknowledge them, and the end of a turn is held while an
 instruction is due or a check is red. All else passes as it is; see docs/acp.md.
 
-Hooks of waybill in AGENT do nothing meanwhile.
+Hooks of waybill in AGENT do nothing meanwhile. Without AGENT, the command is a proxy in a chain, whose conductor sends
+proxy/initialize.
 
 Exit codes: 0 when the editor has ended; 1 when AGENT ended first, or could not be started; 2 for a wrong command line; 4 if
 standard input or output cannot be used.`,
 		Example: "  waybill acp -- claude-agent-acp\n  waybill acp -- opencode acp",
-		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return commands{a}.run(cmd.Context(), args) },
 	}
 }
@@ -69,6 +70,9 @@ func (a commands) run(ctx context.Context, args []string) error {
 	defer stop()
 	a.leaveInTime(ctx, stop)
 	logger := a.Logger(log)
+	if len(args) == 0 {
+		return a.chain(ctx, acp.Pipe{In: in, Out: out}, logger)
+	}
 	agent, err := start(args, a.Err)
 	if err != nil {
 		a.Code = output.ExitFailed
@@ -89,6 +93,20 @@ func (a commands) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	return err
+}
+
+// chain is one conversation in a chain of proxies. The conductor starts and ends the others.
+func (a commands) chain(ctx context.Context, conductor acp.Pipe, logger *slog.Logger) error {
+	policy := newPolicy(a.App, logger)
+	defer policy.close()
+	editor, agent, read := acp.Chain(conductor, logger)
+	reading := backend.NewGroup()
+	reading.Run(func(context.Context) { read() })
+	defer reading.Stop() // Run has interrupted the input
+	return acp.Run(ctx, acp.Options{
+		Editor: editor, Agent: agent, Policy: policy, Ended: func() string { return "the chain ended" }, Logger: logger,
+		MaxMessageBytes: acp.ChainLimit,
+	})
 }
 
 // leaveInTime ends the conversation at a signal, and when the editor dies without closing it.
