@@ -35,6 +35,7 @@ func TestFolderWithoutTasksIsAnError(t *testing.T) {
 	for _, text := range []string{
 		folder(), folder("a.md", ""), folder("readme.md", "# Hello\n- [ ] 1. a box\n", "b.md", "```\n- [x] c\n```\n"),
 		folder("a.json", "{\"tasks\": []}"), folder("a.json", `{"other": 1}`), folder("a.txt", "\x00"), folder("a.md", "- [ ] \xff"),
+		folder("a.md", "<!-- waybill: dialect=tina -->\n"),
 	} {
 		refusal := refusalOf(t, text)
 		require.Equal(t, plan.ReasonNoItems, refusal.Reason, "%q", text)

@@ -150,6 +150,7 @@ func Read(text string, hints plan.Hints) (*Result, error) {
 	case !folder && d != nil:
 		return nil, nil
 	default:
+		x.dialect = nil // a comment may name the dialect of a list
 		if f := x.commonForm(); f != formNone {
 			x.dialect = dialect.Of(formsOf[f].dialect)
 		}
