@@ -129,6 +129,7 @@ var floors = map[string]struct {
 	"cli/backend":   {floor: 5, beside: []string{"cli/output", "cli/settings"}},
 	"cli/endpoint":  {floor: 5, beside: []string{"cli/backend"}},
 	"cli/program":   {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/settings"}},
+	"cli/notify":    {floor: 5, beside: []string{"cli/backend", "cli/output"}},
 	"cli/receipts":  {floor: 5, beside: []string{"cli/output"}},
 	"cli/gate":      {floor: 5, beside: []string{"cli/program", "cli/receipts"}},
 	"cli/planfiles": {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/program", "cli/settings"}},
@@ -167,7 +168,7 @@ var rooms = map[string][]string{
 	"github.com/go-json-experiment/json": {"schema", "schema/shape", "schema/codec", "schema/gen", "api", "api/entity", "cli/settings", "rpc", "mcp", "mcp/inert", "mcp/message", "mcp/supervise", "mcp/tool", "plan/lex", "wire/conn"},
 	"github.com/tailscale/hujson":        {"hostconfig/notation"},
 	"github.com/pelletier/go-toml/v2":    {"check/config", "hostconfig/notation"},
-	"github.com/spf13/cobra":             {"cli", "cli/acp", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":             {"cli", "cli/acp", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/notify", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"github.com/anishathalye/porcupine":  {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":    {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts

@@ -78,7 +78,12 @@ type Options struct {
 	// KeepDialects stores the rules for the workspace, instead of using them in this process alone.
 	KeepDialects bool
 	Logger       *slog.Logger
+	// Beside, if not nil, runs beside the engine until the backend stops.
+	Beside Beside
 }
+
+// A Beside runs beside the engine of a workspace, whose store is at a path or has files there, until ctx ends.
+type Beside func(ctx context.Context, ws workspace.Workspace, store string, e *engine.Engine)
 
 func New(o Options) *Backend {
 	return &Backend{Options: o, watching: NewGroup(), running: NewGroup()}
@@ -142,6 +147,9 @@ func (b *Backend) Start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	})
 	if watch != nil {
 		b.observe(e, watch, ws.Root)
+	}
+	if b.Beside != nil {
+		b.watching.Run(func(ctx context.Context) { b.Beside(ctx, ws, path, e) })
 	}
 	return e, plans, nil
 }

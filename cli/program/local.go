@@ -23,16 +23,20 @@ type Local struct {
 }
 
 // Local opens the service of the workspace.
-func (a *App) Local() (*Local, error) { return a.Open(false) }
+func (a *App) Local() (*Local, error) { return open(a, false, nil) }
 
-// Open opens the backend. With follow, it also watches the plans.
-func (a *App) Open(follow bool) (*Local, error) {
+// Open opens the service, watches the plans, and runs what is beside the engine, if that is not nil.
+func (a *App) Open(beside backend.Beside) (*Local, error) { return open(a, true, beside) }
+
+func open(a *App, follow bool, beside backend.Beside) (*Local, error) {
 	if a.Settings.Tasks == nil { // settings were not read, as when the shell completes a word
 		if err := a.Settings.Complete(); err != nil {
 			return nil, err
 		}
 	}
-	b := backend.New(a.BackendOptions(follow, a.Logger(a.Err)))
+	o := a.BackendOptions(follow, a.Logger(a.Err))
+	o.Beside = beside
+	b := backend.New(o)
 	s, err := api.New(api.Options{
 		Version: a.Version, Sources: a.Sources(), Start: b.Start, Watcher: b.Status, Degraded: b.Troubles, RequireChecks: b.RequiredChecks,
 		Settings: a.Settings.Partial, Changed: a.Settings.Changed(),

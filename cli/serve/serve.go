@@ -14,6 +14,7 @@ import (
 
 	"waybill/api"
 	"waybill/cli/backend"
+	"waybill/cli/notify"
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/cli/settings"
@@ -42,6 +43,7 @@ type serveFlags struct {
 
 // hostFlags are the flags of every command that serves a host.
 type hostFlags struct {
+	notify        notify.Flags
 	noParentWatch bool
 	http          string // "" if HTTP is off
 }
@@ -79,6 +81,8 @@ func (a commands) serveCommand() *cobra.Command {
 The rules of --dialect or WAYBILL_DIALECT are stored beside the store. All processes of the workspace read plans by
 them until serve gets others; --dialect '' removes them.
 
+--notify runs a command when something new waits for a person; see docs/inbox.md.
+
 --http also serves programs of this machine over HTTP while the host is connected; see docs/http.md.
 
 Flags, environment and configuration set the defaults for params that a call leaves out.
@@ -90,6 +94,7 @@ session.`,
 	}
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
 	addHostFlags(cmd, &f.hostFlags)
+	notify.AddFlags(cmd, &f.notify)
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted for hosts that pass it; always on")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -183,8 +188,12 @@ func (a commands) converse(ctx context.Context, f hostFlags, at *web.Address, l 
 	if !f.noParentWatch {
 		leaveWithHost(ctx, host, l.logger, stop)
 	}
+	beside, err := f.notify.Beside(l.logger)
+	if err != nil {
+		return err
+	}
 	o := a.BackendOptions(true, l.logger)
-	o.KeepDialects = true
+	o.KeepDialects, o.Beside = true, beside
 	b := backend.New(o)
 	b.Host = countsOfHost(l.tally, unlogged)
 	service, err := api.New(api.Options{

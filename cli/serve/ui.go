@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"waybill/cli/backend"
 	"waybill/cli/endpoint"
+	"waybill/cli/notify"
 	"waybill/engine/workspace"
 	"waybill/web"
 	"waybill/web/page"
@@ -37,6 +39,7 @@ func filesOfThePage() []web.File {
 
 func (a commands) uiCommand() *cobra.Command {
 	var noBrowser bool
+	var told notify.Flags
 	cmd := &cobra.Command{
 		Use: "ui", Short: "Open the page in a browser", Args: cobra.NoArgs,
 		Long: `Open the page in a browser: the page of a running "waybill serve --http" of the workspace, or a page that this command
@@ -52,20 +55,28 @@ command again for another. Without a display the address is only printed.`,
 			case a.browser(runtime.GOOS) == nil:
 				start = a.startNone
 			}
-			return a.ui(ctx, start)
+			beside, err := told.Beside(a.Logger(a.Err))
+			if err != nil {
+				return err
+			}
+			return a.ui(ctx, beside, start)
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	notify.AddFlags(cmd, &told)
 	return cmd
 }
 
 // ui shows the page of a running host, or serves one until ctx ends. start, if not nil, starts a browser.
-func (a commands) ui(ctx context.Context, start func(context.Context, []string) error) error {
+func (a commands) ui(ctx context.Context, beside backend.Beside, start func(context.Context, []string) error) error {
 	ws, err := workspace.Resolve(a.Sources())
 	if err != nil && a.Store == "" {
 		return err
 	}
 	if door, ok := endpoint.Running(ctx, a.Store, ws); ok {
+		if beside != nil {
+			a.Say("waybill: --notify is left out: the host that serves the page notifies, if it was started with --notify")
+		}
 		return a.showPage(ctx, door, start)
 	}
 	if a.Store != "" {
@@ -73,12 +84,12 @@ func (a commands) ui(ctx context.Context, start func(context.Context, []string) 
 			return err
 		}
 	}
-	return a.serveAlone(ctx, start)
+	return a.serveAlone(ctx, beside, start)
 }
 
 // serveAlone serves the page from the store, without a host on standard input, until ctx ends.
-func (a commands) serveAlone(ctx context.Context, start func(context.Context, []string) error) error {
-	l, err := a.Open(true)
+func (a commands) serveAlone(ctx context.Context, beside backend.Beside, start func(context.Context, []string) error) error {
+	l, err := a.Open(beside)
 	if err != nil {
 		return err
 	}

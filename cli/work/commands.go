@@ -23,6 +23,7 @@ import (
 	"waybill/check/config"
 	"waybill/check/trust"
 	"waybill/cli/backend"
+	"waybill/cli/notify"
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
@@ -46,6 +47,7 @@ type workFlags struct {
 	checks []string
 	tick   string
 	facts  string
+	notify notify.Flags
 
 	checkTimeout time.Duration
 
@@ -115,12 +117,17 @@ reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended command
 	cmd.Flags().StringVar(&f.facts, "facts", "", "whether the commits and files that a result names must be there: require, warn or off (default: require where there is git)")
 	cmd.Flags().StringVar(&f.tick, "tick", "", "tick the boxes of items that checks prove (proven), or of all approved items (claimed)")
 	cmd.Flags().Lookup("tick").NoOptDefVal = string(TickProven)
+	notify.AddFlags(cmd, &f.notify)
 	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker", "check", "facts", "tick")
 	return cmd
 }
 
 func (a commands) work(ctx context.Context, f workFlags) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	beside, err := f.notify.Beside(a.Logger(a.Err))
+	if err != nil {
 		return err
 	}
 	if len(f.checks) > 0 || f.facts != "" {
@@ -141,7 +148,7 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 			return err
 		}
 	}
-	l, err := a.Open(true)
+	l, err := a.Open(beside)
 	if err != nil {
 		return err
 	}
