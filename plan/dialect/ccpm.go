@@ -35,9 +35,14 @@ var ccpm = Dialect{
 // FileID parses the name of a task after its checkbox and the dash after it. The name is its file "001.md", "001", or
 // "#4" if the task is already an issue.
 func FileID(s string) (id, rest string, file bool) {
-	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]("); ok && strings.HasPrefix(s, "[") {
-		if _, after, ok = strings.Cut(after, ")"); ok {
-			s = inside + after
+	switch {
+	case s == "" || strings.IndexByte("[`#0123456789", s[0]) < 0:
+		return "", "", false
+	case s[0] == '[':
+		if inside, after, ok := strings.Cut(s[1:], "]("); ok {
+			if _, after, ok = strings.Cut(after, ")"); ok {
+				s = inside + after
+			}
 		}
 	}
 	text := strings.TrimPrefix(strings.TrimPrefix(s, "`"), "#")

@@ -64,6 +64,9 @@ func (l *Label) detail(name, value string) {
 // TaskWord splits "Task:" or "Track:", plain or bold, from the text after a checkbox. It returns Looks if there is none.
 func TaskWord(s string) (look Look, title string) {
 	text := lex.Unbold(s)
+	if text == "" || text[0]|0x20 != 't' && text[0]|0x20 != 's' {
+		return Looks, s
+	}
 	for _, w := range [...]struct {
 		word string
 		look Look

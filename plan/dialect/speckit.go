@@ -73,6 +73,9 @@ func (l *Label) cutTags(s string) string {
 
 // CutTags removes the tags of spec-kit from the beginning of a text.
 func CutTags(s string) string {
+	if s == "" || s[0] != '[' {
+		return s
+	}
 	var l Label
 	return l.cutTags(s)
 }

@@ -2,6 +2,7 @@ package lex
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"waybill/plan"
 )
@@ -28,7 +29,10 @@ func TaskHead(text string) (h Head, ok bool) { return headAs(text, taskNamed) }
 func headAs(text string, named func(h Head, text string) (Head, string, bool)) (h Head, ok bool) {
 	whole := text
 	text, h.Withdrawn = CutStruck(text)
-	text = TrimRight(strings.ReplaceAll(text, Bold, ""))
+	if strings.IndexByte(text, '*') >= 0 {
+		text = strings.ReplaceAll(text, Bold, "")
+	}
+	text = TrimRight(text)
 	width := len(text)
 	text = h.Said.cut(text, true)
 	if !h.Withdrawn {
@@ -71,14 +75,23 @@ func taskNamed(h Head, text string) (named Head, rest string, ok bool) {
 
 // entitle parses the text after the id, which may begin or end with a status. It is the end of a text with this width.
 func (h *Head) entitle(rest string, width int) {
-	const dashes = "-–—: \t"
-	h.Title = strings.TrimLeft(rest, dashes)
+	h.Title = afterDashes(rest)
 	if h.Said.Status != 0 {
 		return
 	}
 	before := width - len(h.Title)
-	h.Title = strings.TrimLeft(h.Said.cut(h.Title, false), dashes)
+	h.Title = afterDashes(h.Said.cut(h.Title, false))
 	h.Said.From, h.Said.To = h.Said.From+before, h.Said.To+before
+}
+
+// dashes separate a status, an id and a title.
+const dashes = "-–—: \t"
+
+func afterDashes(s string) string {
+	if s != "" && InWord(s[0]) && s[0] < utf8.RuneSelf {
+		return s
+	}
+	return strings.TrimLeft(s, dashes)
 }
 
 // cut removes a status from either end of a text and records its position.
@@ -98,8 +111,7 @@ func (s *Said) cut(text string, whole bool) (rest string) {
 
 // sayingIn returns the range of the word or sign in the removed text, without brackets and without a date.
 func sayingIn(off string) (from, to int) {
-	const around = "-–—: \t"
-	from, to = len(off)-len(strings.TrimLeft(off, around)), len(strings.TrimRight(off, around))
+	from, to = len(off)-len(strings.TrimLeft(off, dashes)), len(strings.TrimRight(off, dashes))
 	if from < to && (off[from] == '(' || off[from] == '[') {
 		isBox := off[from] == '['
 		if from, to = from+1, to-1; isBox && boxed(off[from:to]) != 0 {

@@ -78,7 +78,14 @@ func wordsWith(s string) []statusWord {
 }
 
 // BeginsStatus is a quick check whether a text may begin with a status word.
-func BeginsStatus(s string) bool { return wordsWith(s) != nil }
+func BeginsStatus(s string) bool {
+	for _, w := range wordsWith(s) {
+		if len(s) >= len(w.word) && sameWords(s[:len(w.word)], w.word) {
+			return true
+		}
+	}
+	return false
+}
 
 // WordFor returns the status for a text that is exactly a status word, or 0.
 func WordFor(s string, use Use) plan.Status {

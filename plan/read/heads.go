@@ -149,7 +149,7 @@ func (r headings) headHeading(n *block.Node, ln *block.Line, level int, text str
 		e.Mask = r.mask(n)
 	}
 	r.label = dialect.Label{Title: h.Title}
-	i := r.enter(n, e, int(n.Body))
+	i := r.enter(n, &e, int(n.Body))
 	if e.DerivedID {
 		r.derived(int(n.Body), i)
 	}

@@ -103,14 +103,13 @@ type file struct {
 	t     *block.Tree
 	notes *plan.Remarks // of the blocks
 	s     *dialect.Survey
-	title map[string]bool
 	set   *dialect.Dialect // by the configuration or a comment, nil without one
 	fault error            // why the text is no record, nil if it does not look like one
 }
 
 func (f *file) read() (*plan.Reading, error) {
 	hint, _ := dialect.Folder(f.h.Path)
-	f.s, f.title = survey(f.t, hint)
+	f.s = survey(f.t, hint)
 	d := f.set
 	if d == nil {
 		if d = choose(f.s); d == nil {
@@ -184,7 +183,7 @@ func (f *file) as(d *dialect.Dialect) *reader {
 
 func (f *file) once(d *dialect.Dialect, keep map[string]bool) *reader {
 	r := newReader(f.t, f.notes.Clone(), d, f.s)
-	r.hide.keep, r.tab.titled = keep, f.title
+	r.hide.keep = keep
 	r.read()
 	r.finish()
 	return r

@@ -207,9 +207,11 @@ func (r *reader) parseText(text string, inHead bool) {
 // the task.
 func (r *reader) nameless(n *block.Node, ln *block.Line, b *block.Box, m *block.Marker) {
 	title := r.label.Title
-	if _, _, ok := describe.Label(title); ok && r.at.head.id != "" && !r.d.Rows {
-		r.adopt(n, ln, b, m)
-		return
+	if r.at.head.id != "" && !r.d.Rows {
+		if _, _, ok := describe.Label(title); ok {
+			r.adopt(n, ln, b, m)
+			return
+		}
 	}
 	if r.takesNameless(n, ln, m) && !(reporter{r}).isLegend(b, ln, title) {
 		r.add(n, ln, b, m)
@@ -263,7 +265,7 @@ func (r *reader) add(n *block.Node, ln *block.Line, b *block.Box, m *block.Marke
 		e.Mask = r.mask(n)
 	}
 	e.Status = r.marks.status(ln, b, l.Withdrawn)
-	i := r.enter(n, e, int(n.Next)+1)
+	i := r.enter(n, &e, int(n.Next)+1)
 	if b.Optional || b.Tight || l.Tight || b.Close == b.Open+1 || m.Kind != block.Bullet || ln.Margin > 0 || ln.Place != plan.InText {
 		reporter{r}.remark(n, ln, b, m)
 	}
@@ -279,7 +281,7 @@ func (r *reader) derived(at int, i int32) {
 }
 
 // enter adds the entry of a new item and makes it the owner of the following lines. at is the offset for diagnostics.
-func (r *reader) enter(n *block.Node, e plan.Entry, at int) int32 {
+func (r *reader) enter(n *block.Node, e *plan.Entry, at int) int32 {
 	r.close(int(n.Start))
 	r.at.head = taskHeading{}
 	e.Parent, e.Level = -1, -1
@@ -295,8 +297,8 @@ func (r *reader) enter(n *block.Node, e plan.Entry, at int) int32 {
 	default:
 		e.ID = r.at.derive(r.rows, parent)
 	}
-	late := r.parentByID(&e, n, parent)
-	i, first := r.rows.Add(e)
+	late := r.parentByID(e, n, parent)
+	i, first := r.rows.Add(*e)
 	r.at.added(e.ID)
 	if late {
 		r.told.late = append(r.told.late, i)

@@ -33,7 +33,7 @@ func (r signs) wordItem(n *block.Node, ln *block.Line) bool {
 	if r.label.ID == "" && !r.at.unnumbered {
 		return false
 	}
-	i := r.enter(n, plan.Entry{
+	i := r.enter(n, &plan.Entry{
 		ID: r.label.ID, From: n.Start, To: n.End, Line: n.Line, Status: status, DerivedID: r.label.ID == "", Worded: true,
 		Mark: n.Next + 1, MarkEnd: n.Next + int32(width) - 1,
 	}, int(n.Next)+1)
@@ -64,7 +64,7 @@ func (r signs) signItem(n *block.Node, ln *block.Line, m *block.Marker) bool {
 	if r.label.Withdrawn {
 		status = plan.Skipped
 	}
-	i := r.enter(n, plan.Entry{
+	i := r.enter(n, &plan.Entry{
 		From: n.Start, To: n.End, Line: n.Line, Status: status, DerivedID: true, Withdrawn: r.label.Withdrawn, Worded: true,
 		Mark: n.Next, MarkEnd: n.End - int32(len(title)),
 	}, int(n.Body))

@@ -18,8 +18,6 @@ type surveyor struct {
 	t      *block.Tree
 	s      *dialect.Survey
 	legend *legend.Legend // read on demand
-	// titled are the ids of all rows of tables that have a title.
-	titled    map[string]bool
 	sec       sections
 	group     string
 	tasked    int  // the level of the current heading such as "Task 1", 0 for none
@@ -40,7 +38,7 @@ func (v *surveyor) addAll(l dialect.Look, line int32, times int) {
 }
 
 // survey looks at all blocks.
-func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]bool) {
+func survey(t *block.Tree, hint *dialect.Dialect) *dialect.Survey {
 	v := surveyor{t: t, s: &dialect.Survey{Hint: hint}, top: -1, home: sections{kind: sectionOther}}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -71,25 +69,27 @@ func survey(t *block.Tree, hint *dialect.Dialect) (*dialect.Survey, map[string]b
 		case block.Fence, block.Comment:
 		}
 	}
-	return v.s, v.titled
+	return v.s
 }
 
 // heading counts a heading, or the text of one with a checkbox.
 func (v *surveyor) heading(n *block.Node, text string) {
 	v.top = -1
 	level := int(n.Level)
-	if !v.task(n, level, text) {
+	task, subtasks := v.task(n, level, text), dialect.IsSubtasks(text)
+	v.home.enterHome(level, text, subtasks || lex.EqualWord(text, "tasks"))
+	if !task {
 		v.sec.enter(level, text)
 	}
-	v.home.enterHome(level, text, dialect.IsSubtasks(text) || strings.EqualFold(text, "tasks"))
 	switch {
+	case task:
 	case lex.BeginsWith(text, "Task Dependency Graph"):
 		v.add(dialect.HeadGraph, n.Line)
 	case lex.EqualWord(text, "Relevant Files"):
 		v.add(dialect.HeadRelevant, n.Line)
 	case lex.EqualWord(text, "Implementation Plan"):
 		v.add(dialect.HeadPlan, n.Line)
-	case dialect.IsSubtasks(text):
+	case subtasks:
 		v.add(dialect.HeadSubtasks, n.Line)
 	}
 	if strings.IndexByte(text, '[') >= 0 && dialect.HasCheckpoint(text) {
@@ -198,10 +198,12 @@ func (v *surveyor) number(n *block.Node, id, title string, struck bool) {
 
 // nameless counts what a checkbox without number shows.
 func (v *surveyor) nameless(n *block.Node, text string) {
-	if _, _, ok := describe.Label(text); ok && v.head {
-		v.s.Adopted, v.s.Numbered, v.head = true, v.s.Numbered+1, false
-		v.top = n.Indent
-		return
+	if v.head {
+		if _, _, ok := describe.Label(text); ok {
+			v.s.Adopted, v.s.Numbered, v.head = true, v.s.Numbered+1, false
+			v.top = n.Indent
+			return
+		}
 	}
 	if v.countable {
 		v.s.Uncounted++
@@ -215,21 +217,19 @@ func (v *surveyor) nameless(n *block.Node, text string) {
 		}
 	}
 	v.words(n, text)
-	code, _ := lex.ReadCode(text)
-	coded := code != ""
-	if rest := dialect.CutTags(text); rest != text {
+	tagged := dialect.CutTags(text)
+	if len(tagged) < len(text) {
 		v.add(dialect.BoxTag, n.Line)
-		text = rest
 	}
-	if inside, after, bold := lex.CutBold(text); bold {
-		text = inside + " " + lex.Trim(after)
+	if inside, after, bold := lex.CutBold(tagged); bold {
+		tagged = inside + " " + lex.Trim(after)
 	}
-	if id, end := lex.ReadTaskID(text); len(id) >= len("T001") {
+	if id, end := lex.ReadTaskID(tagged); len(id) >= len("T001") {
 		v.add(dialect.BoxTaskID, n.Line)
-		if rest := lex.Trim(text[end:]); strings.HasPrefix(rest, "[P]") || strings.HasPrefix(rest, "[US") {
+		if rest := lex.Trim(tagged[end:]); strings.HasPrefix(rest, "[P]") || strings.HasPrefix(rest, "[US") {
 			v.add(dialect.BoxTag, n.Line)
 		}
-	} else if coded {
+	} else if code, _ := lex.ReadCode(text); code != "" {
 		v.s.Coded++
 		return
 	}
@@ -332,16 +332,9 @@ func (v *surveyor) table(n *block.Node) {
 	if !ok || v.sec.kind != sectionTasks {
 		return
 	}
-	var room [16]block.Cell
 	rows, stated, first := 0, 0, int32(0)
-	for s := v.t.Lines(n); s.Scan(); {
-		ln := &s.Line
-		if ln.Start <= int(n.Next) || ln.Blank() {
-			continue
-		}
-		row := tab.Row(ln.Text, ln.Body, room[:0])
-		id := row.ID()
-		if id == "" {
+	for ln, row := range rowsOf(v.t, n, &tab) {
+		if row.ID() == "" {
 			continue
 		}
 		rows++
@@ -356,12 +349,6 @@ func (v *surveyor) table(n *block.Node) {
 			if stated++; stated == 1 {
 				first = int32(ln.Number)
 			}
-		}
-		if tab.Title >= 0 {
-			if v.titled == nil {
-				v.titled = map[string]bool{}
-			}
-			v.titled[id] = true
 		}
 	}
 	if stated > 0 && 2*stated >= rows {

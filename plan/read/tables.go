@@ -2,6 +2,7 @@ package read
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 // tables are the tables of a plan.
 type tables struct {
-	titled map[string]bool // the ids of all rows that have a title
+	titled map[string]bool // the ids of all rows that have a title, read on demand
 	signs  signLists
 	found  []table.Table // tables of tasks with items in their rows
 	again  summary       // the current table
@@ -53,12 +54,47 @@ func header(t *block.Tree, n *block.Node) (table.Table, bool) {
 	}
 	const most = 8
 	var sample []table.Row
-	for s := t.Lines(n); s.Scan() && len(sample) < most; {
-		if s.Start > int(n.Next) && !s.Blank() {
-			sample = append(sample, tab.Row(s.Text, s.Body, nil))
+	for _, row := range rowsOf(t, n, &tab) {
+		row.Cells = slices.Clone(row.Cells)
+		if sample = append(sample, *row); len(sample) == most {
+			break
 		}
 	}
 	return tab, tab.Guess(sample) || tab.Lists()
+}
+
+// rowsOf returns the rows of a table, and their lines. They are valid for one step.
+func rowsOf(t *block.Tree, n *block.Node, tab *table.Table) iter.Seq2[*block.Line, *table.Row] {
+	return func(yield func(*block.Line, *table.Row) bool) {
+		var room [16]block.Cell
+		for s := t.Lines(n); s.Scan(); {
+			if s.Start <= int(n.Next) || s.Blank() {
+				continue
+			}
+			if row := tab.Row(s.Text, s.Body, room[:0]); !yield(&s.Line, &row) {
+				return
+			}
+		}
+	}
+}
+
+// entitles reports whether the row of an id in any table has a title. Other rows of that id repeat it.
+func (r rowReader) entitles(id string) bool {
+	if r.tab.titled == nil {
+		r.tab.titled = map[string]bool{}
+		for i := range r.t.Nodes {
+			n := &r.t.Nodes[i]
+			if n.Kind != block.Table {
+				continue
+			}
+			if tab, ok := header(r.t, n); ok && tab.Title >= 0 {
+				for _, row := range rowsOf(r.t, n, &tab) {
+					r.tab.titled[row.ID()] = true
+				}
+			}
+		}
+	}
+	return r.tab.titled[id]
 }
 
 // table reads a table.
@@ -113,7 +149,7 @@ func (r rowReader) row(n *block.Node, ln *block.Line, row *table.Row, id string)
 	case id == "":
 		r.notes.Add(ln.Start+ln.Body, plan.SeverityInfo, "row_without_id", fmt.Sprintf("this row has no id, so it is not a task: %q", lex.Clip(ln.Content())))
 		return
-	case elsewhere, row.Table.Title < 0 && r.tab.titled[id]:
+	case elsewhere, row.Table.Title < 0 && r.entitles(id):
 		r.tab.repeats(ln, row, id)
 		return
 	}
@@ -126,7 +162,7 @@ func (r rowReader) row(n *block.Node, ln *block.Line, row *table.Row, id string)
 	r.label = dialect.Label{}
 	at := *n
 	at.Indent, at.Start = 0, int32(ln.Start)
-	r.enter(&at, e, ln.Start+ln.Body)
+	r.enter(&at, &e, ln.Start+ln.Body)
 	if depends := row.Cell(row.Table.Depends); depends != "" {
 		r.depends(graph.Field, table.CommaList(depends))
 	}
