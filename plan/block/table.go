@@ -54,11 +54,7 @@ func cellOf(s string, from, to int) Cell {
 
 // Plain returns the text of a cell with unescaped bars.
 func (c Cell) Plain(s string) string {
-	s = s[c.From:c.To]
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	return strings.ReplaceAll(s, `\|`, "|")
+	return strings.ReplaceAll(s[c.From:c.To], `\|`, "|")
 }
 
 // isRule reports whether the cells are those of the delimiter row below a header.

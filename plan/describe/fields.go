@@ -93,10 +93,7 @@ func fieldAt(s string, i int) (key fieldKey, value int) {
 	if i+1 >= len(s) || s[i] != '_' || s[i+1] <= ' ' {
 		return fieldNone, 0
 	}
-	name, rest, ok := cutName(s[i+1:])
-	if !ok {
-		return fieldNone, 0
-	}
+	name, rest, _ := cutName(s[i+1:])
 	if key, _ = fieldNamed(name, true); key == fieldNone {
 		return fieldNone, 0
 	}
@@ -376,15 +373,7 @@ func (n fielder) storeField() {
 }
 
 func (f *openField) text() string {
-	if len(f.parts) == 1 {
-		return f.parts[0].text
-	}
-	size := 0
-	for _, p := range f.parts {
-		size += len(p.glue) + len(p.text)
-	}
 	var b strings.Builder
-	b.Grow(size)
 	for _, p := range f.parts {
 		b.WriteString(p.glue)
 		b.WriteString(p.text)

@@ -14,11 +14,11 @@ import (
 // Lines reads the lines below an item. The same rules read a whole plan, where only dependencies count, and the lines
 // of one item, so that the second pass finds the description that the first one skipped.
 type Lines struct {
-	// Item is the item that is described, or nil in a pass over a
+	// Item is the item that is described, or nil in a pass over a whole plan.
 	Item *plan.Item
-	// Notes receives diagnostics in a pass over a
+	// Notes receives diagnostics in a pass over a whole plan.
 	Notes *plan.Remarks
-	// Depends receives the dependencies of the item in a pass over a
+	// Depends receives the dependencies of the item in a pass over a whole plan.
 	Depends func(kind graph.PhraseKind, text string)
 	// Headed means that headings are tasks.
 	Headed bool
@@ -219,15 +219,9 @@ func (n *Lines) End() {
 
 // Title reads the title of an item: the text before its first field, and its fields.
 func (n *Lines) Title(ln *block.Line, title string) {
-	name, key, value := title, fieldNone, 0
-	if strings.IndexByte(title, '_') >= 0 {
-		var at int
-		if at, key, value = firstField(title, 0); key != fieldNone {
-			name = lex.TrimRight(title[:at])
-		}
-	}
+	at, key, value := firstField(title, 0)
 	if n.Item != nil {
-		n.Item.Title = name
+		n.Item.Title = lex.TrimRight(title[:at])
 	}
 	if key != fieldNone {
 		fielder{n}.fields(ln, title, key, value)
@@ -257,32 +251,8 @@ func (n *Lines) Shadowing() bool { return n.shadow > 0 }
 
 // BeforeField returns the part of a title before its first field.
 func BeforeField(title string) string {
-	if strings.IndexByte(title, '_') < 0 {
-		return title
-	}
-	at, key, _ := firstField(title, 0)
-	if key == fieldNone {
-		return title
-	}
+	at, _, _ := firstField(title, 0)
 	return lex.TrimRight(title[:at])
-}
-
-// Matters reports whether a text has a field other than requirements and leverage. Those say nothing about the order of
-// items.
-func Matters(text string) bool {
-	for at := lex.IndexFrom(text, '_', 0); at < len(text); at = lex.IndexFrom(text, '_', at+1) {
-		if at > 0 && text[at-1] > ' ' {
-			continue
-		}
-		rest := text[at+1:]
-		if strings.HasPrefix(rest, "Requirements:") || strings.HasPrefix(rest, "Leverage:") {
-			continue
-		}
-		if key, _ := fieldAt(text, at); key != fieldNone {
-			return true
-		}
-	}
-	return false
 }
 
 // AdoptAt says that the checkbox at an offset is that of the item, although its id is in the heading above.

@@ -67,9 +67,6 @@ func (l *Label) cutFlags(title string) string {
 		}
 		inside, title = append(inside, title[at+1:len(title)-1]), lex.Trim(title[:at])
 	}
-	if inside == nil {
-		return title
-	}
 	var f flags
 	for i := len(inside) - 1; i >= 0; i-- {
 		f.list = nil

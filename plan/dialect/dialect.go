@@ -127,9 +127,7 @@ const HomeName = "Tasks / Subtasks"
 
 // Parse parses the text after a checkbox.
 func (d *Dialect) Parse(text string, l *Label) {
-	if d.Boxed() {
-		text, l.Optional = lex.CutStar(text)
-	}
+	text, l.Optional = lex.CutStar(text)
 	if d.Label != nil {
 		d.Label(text, l)
 		return

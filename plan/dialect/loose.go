@@ -55,7 +55,5 @@ func looseLabel(text string, l *Label) {
 		}
 		text = lex.Trim(text[:at])
 	}
-	if l.ID, l.Title = lex.ReadCode(text); l.ID == "" {
-		l.Title = text
-	}
+	l.ID, l.Title = lex.ReadCode(text)
 }

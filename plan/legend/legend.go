@@ -149,8 +149,6 @@ func (l *Legend) add(ln *block.Line, at int, p pair) {
 // Usual returns the meaning of a mark that all dialects share, or 0.
 func Usual(mark string) plan.Status {
 	switch {
-	case mark == " ":
-		return plan.Pending
 	case mark == "x" || mark == "X":
 		return plan.Completed
 	case mark != "" && lex.BlankAt(mark, 0) > 0:

@@ -278,10 +278,6 @@ func AfterID(s string) string {
 
 // IsDate reports whether a word is a date: three numbers, one of which is a year.
 func IsDate(word string) bool {
-	const longest = len("2026-01-02")
-	if len(word) > longest {
-		return false
-	}
 	for _, joint := range [...]string{"-", "/", "."} {
 		parts := strings.Split(word, joint)
 		if len(parts) != 3 || strings.Trim(strings.Join(parts, ""), "0123456789") != "" {

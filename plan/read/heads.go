@@ -79,9 +79,6 @@ func readTaskHeading(text string, n *block.Node) taskHeading {
 	}
 	rest = lex.Trim(rest)
 	id, end, _ := lex.ReadID(rest)
-	if id == "" {
-		return taskHeading{}
-	}
 	return taskHeading{id: id, title: lex.AfterID(rest[end:]), line: int(n.Line), start: int(n.Start)}
 }
 

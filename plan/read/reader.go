@@ -418,7 +418,7 @@ func (r *reader) skips(n *block.Node) bool {
 	if r.drawn.level > 0 || r.lines.Open() || r.lines.Shadowing() || n.Traits&matter != 0 {
 		return false
 	}
-	return n.Traits&block.Underscored == 0 || r.owner < 0 || !describe.Matters(r.t.Text[n.Start:n.End])
+	return n.Traits&block.Underscored == 0 || r.owner < 0
 }
 
 // line reads a line of text outside fences and comments without a checkbox.

@@ -270,13 +270,10 @@ func (r *Row) Withdrawn() bool {
 	return lex.Withdrawn(r.Cell(r.Table.ID)) || lex.Withdrawn(r.Cell(r.Table.Title))
 }
 
+var separators = strings.NewReplacer(";", ",", "<br>", ",", "<br/>", ",", "<br />", ",")
+
 // CommaList converts the list separators used in cells to commas.
-func CommaList(s string) string {
-	if !strings.ContainsAny(s, ";<") {
-		return s
-	}
-	return strings.NewReplacer(";", ",", "<br>", ",", "<br/>", ",", "<br />", ",").Replace(s)
-}
+func CommaList(s string) string { return separators.Replace(s) }
 
 // Yes reports whether a cell means yes.
 func Yes(s string) bool {
