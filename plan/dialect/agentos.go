@@ -1,9 +1,7 @@
 package dialect
 
-import "waybill/plan/lex"
-
 // agentOS is the dialect of Agent OS: headings such as "#### Task Group 2: Catalogue" contain the tasks.
-var agentOS = Dialect{
+var agentOS = ofHeadings(Dialect{
 	Name: "agent-os",
 	Fits: func(s *Survey) int {
 		if s.Has(HeadTaskGroup) || s.Hinted {
@@ -13,15 +11,4 @@ var agentOS = Dialect{
 	},
 	Looks:   []Look{HeadTaskGroup},
 	Folders: []string{"agent-os/specs/", ".agent-os/specs/"},
-	Label:   headLabel,
-	Head:    lex.TaskHead,
-	Marks:   superpowers.Marks,
-	Boxes:   twoMarks,
-	Words:   headWords,
-	Texts: Texts{
-		Usable:  spaceOrX,
-		Stop:    " ",
-		Missing: superpowers.Missing,
-	},
-	Traits: Traits{Unnumbered: true, Zero: true},
-}
+})

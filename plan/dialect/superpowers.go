@@ -7,7 +7,7 @@ import (
 )
 
 // superpowers is the dialect of superpowers and Claude Code: "### Task 2: Compost log" with steps in checkboxes below.
-var superpowers = Dialect{
+var superpowers = ofHeadings(Dialect{
 	Name: "superpowers",
 	Fits: func(s *Survey) int {
 		if s.Has(HeadTaskGroup) || s.Tasks == 0 && !(s.Has(BoxStep) && !s.Has(DetailReview)) {
@@ -17,17 +17,14 @@ var superpowers = Dialect{
 	},
 	Looks:   []Look{HeadTask, BoxStep, HeadNumbered, BoxAnew},
 	Folders: []string{"docs/superpowers/plans/"},
-	Label:   headLabel,
-	Head:    lex.TaskHead,
-	Marks:   closed("plans of headings"),
-	Boxes:   twoMarks,
-	Words:   headWords,
-	Texts: Texts{
-		Usable:  spaceOrX,
-		Stop:    " ",
-		Missing: `no heading such as "### Task 2: Compost log" or "#### Task Group 2: Compost"`,
-	},
-	Traits: Traits{Unnumbered: true, Zero: true},
+})
+
+// ofHeadings completes the dialect of a tool whose tasks are headings.
+func ofHeadings(d Dialect) Dialect {
+	d.Label, d.Head, d.Marks, d.Boxes, d.Words = headLabel, lex.TaskHead, closed("plans of headings"), twoMarks, headWords
+	d.Texts = Texts{Usable: spaceOrX, Stop: " ", Missing: `no heading such as "### Task 2: Compost log" or "#### Task Group 2: Compost"`}
+	d.Unnumbered, d.Zero = true, true
+	return d
 }
 
 // fitsHeads returns how many headings and checkboxes a plan has whose tasks are headings.

@@ -91,18 +91,6 @@ func (k *marks) opens(mark string) bool {
 	return !known || m.Status.Open()
 }
 
-// reads returns the status for a mark in a checkbox that needs no diagnostic, or 0.
-func (k *marks) reads(mark string) plan.Status {
-	if usual := legend.Usual(mark); usual != 0 {
-		return usual
-	}
-	m, known := k.unusual(mark)
-	if !known || m.Warning != "" {
-		return 0
-	}
-	return m.Status
-}
-
 // evidence adds the legend to the evidence, and reports the marks whose meaning it cannot change.
 func (k *marks) evidence(dialect string, all []plan.Evidence) []plan.Evidence {
 	if k.read == nil {

@@ -206,9 +206,6 @@ func (r *reader) finish() {
 
 // lost returns the ids that the plan depends on and that occur only in a fence or comment.
 func (r *reader) lost() (lost map[string]bool) {
-	if r.hide.hidden == nil || r.hide.keep != nil {
-		return nil
-	}
 	for _, id := range r.settled.Unknown {
 		if r.hide.hidden[id] {
 			if lost == nil {
@@ -391,9 +388,8 @@ func Meanings(r *plan.Reading) map[string]plan.Status {
 		found[mark] = 0
 	}
 	for mark := range found {
-		if found[mark] = k.reads(mark); found[mark] == 0 {
-			found[mark] = plan.Pending
-		}
+		m, _ := k.unusual(mark)
+		found[mark] = max(m.Status, plan.Pending)
 	}
 	return found
 }

@@ -329,8 +329,6 @@ func (r *reader) parentByID(e *plan.Entry, n *block.Node, parent int32) (late bo
 		}
 	}
 	switch {
-	case !r.at.nests:
-		return late
 	case e.DerivedID:
 		e.Parent = parent
 	case r.d.Head != nil:

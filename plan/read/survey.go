@@ -15,9 +15,9 @@ import (
 
 // surveyor counts what a plan shows.
 type surveyor struct {
-	t      *block.Tree
-	s      *dialect.Survey
-	legend *legend.Legend // read on demand
+	t         *block.Tree
+	s         *dialect.Survey
+	legend    *legend.Legend // read on demand
 	sec       sections
 	group     string
 	tasked    int  // the level of the current heading such as "Task 1", 0 for none
