@@ -54,14 +54,14 @@ func (ns *notes) add(text string) {
 	ns.lines, ns.blanks, ns.wrapping = append(ns.lines, text), 0, true
 }
 
-// endDetail Ends the current detail. A pass over a plan has none.
+// endDetail ends the current detail. A pass over a plan has none.
 func (n detailer) endDetail() {
 	if n.Item != nil {
 		n.notes.end()
 	}
 }
 
-// end Ends the current detail, if any.
+// end ends the current detail, if any.
 func (ns *notes) end() {
 	switch len(ns.lines) {
 	case 0:
@@ -102,7 +102,7 @@ func (n detailer) detailLine(ln *block.Line, from int, kind block.MarkerKind) {
 		n.block(text, ln.Indent)
 	case !ns.wrapping && ln.Indent >= ns.base+code:
 		n.block(ln.Dedent(ns.base), ns.base)
-	case ns.wrapping && !(n.Headed && strings.HasPrefix(text, lex.Bold)): // Bold type begins a label there
+	case ns.wrapping && !(n.Headed && strings.HasPrefix(text, lex.Bold)): // bold type begins a label there
 		ns.add(ln.Dedent(ns.base))
 	default:
 		n.note(text, ln.Indent)

@@ -193,7 +193,7 @@ func (n fielder) prompt(ln *block.Line, s string, from int) (next fieldKey, next
 	return next, nextValue
 }
 
-// promptEnd returns the end of a prompt that Ends before its line does: at an underscore before another field. A
+// promptEnd returns the end of a prompt that ends before its line does: at an underscore before another field. A
 // prompt may quote fields, whose own underscores are matched first.
 func promptEnd(s string, i int) (end int, next fieldKey, nextValue int) {
 	quoting := false
@@ -231,7 +231,7 @@ func closing(s string) int {
 	return -1
 }
 
-// closes reports whether s Ends with a single, unescaped underscore.
+// closes reports whether s ends with a single, unescaped underscore.
 func closes(s string) bool {
 	if n := len(s); n > 1 && s[n-1] == '_' && lex.InWord(s[n-2]) && s[n-2] != '_' {
 		return true
@@ -248,7 +248,7 @@ type fielder struct{ *Lines }
 type openField struct {
 	key     fieldKey // fieldNone when no field is open
 	literal bool
-	fenced  bool // it began inside a code fence and Ends with that fence
+	fenced  bool // it began inside a code fence and ends with that fence
 	indent  int  // of its first line
 	base    int  // indent of the first line of a literal field, and of code in a folded one; -1 before
 	blanks  int  // blank lines since the last part

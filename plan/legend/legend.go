@@ -221,7 +221,7 @@ func readPair(s string) (p pair, ok bool) {
 	return p, true
 }
 
-// cutPair returns the text about one mark. It Ends before the next mark after a comma, a semicolon or a bar.
+// cutPair returns the text about one mark. It ends before the next mark after a comma, a semicolon or a bar.
 func cutPair(s string) (meaning, rest string) {
 	s = strings.TrimLeft(s, "`* \t")
 	from := 0

@@ -9,7 +9,7 @@ import (
 // LongestID is the longest id in bytes that the wire accepts.
 const LongestID = 128
 
-// ReadID parses the id at the beginning of s: groups of digits joined by dots, with an optional letterOf each, as in
+// ReadID parses the id at the beginning of s: groups of digits joined by dots, with an optional letter each, as in
 // 1.2a. It returns the end of the id with its dot, bracket or colon. tight means that no white space follows.
 //
 // It rejects 3rd, 100%, 2-factor and 3.x.
@@ -90,7 +90,7 @@ func groups(s string) (end int, escaped bool) {
 	}
 }
 
-// letterOf returns 1 if s[i] is the letterOf of an id, else 0. A single number accepts only a lower-case letterOf, so that
+// letterOf returns 1 if s[i] is the letter of an id, else 0. A single number accepts only a lower-case letter, so that
 // "3D printing" is a title.
 func letterOf(s string, i int, dotted bool) int {
 	if i >= len(s) || !IsLower(s[i]) && !(dotted && IsUpper(s[i])) {

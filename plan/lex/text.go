@@ -66,7 +66,7 @@ func skipAnyBlanks(s string, i int) int {
 	return i
 }
 
-// Trim removes white space from both Ends.
+// Trim removes white space from both ends.
 func Trim(s string) string {
 	if s == "" || Solid(s[0]) && Solid(s[len(s)-1]) {
 		return s
@@ -199,7 +199,8 @@ func Unbold(s string) string {
 
 const Strokes = "~~"
 
-// CutStruck removes the strokes from a text that is Strokes through as a whole. A partly Strokes text is ordinary text.
+// CutStruck removes the strokes from a text that is struck through as a whole. A text that is partly struck through is
+// ordinary text.
 func CutStruck(s string) (inside string, ok bool) {
 	inside, ok = strings.CutPrefix(s, Strokes)
 	if inside, found := strings.CutSuffix(inside, Strokes); ok && found && Trim(inside) != "" && !strings.Contains(inside, Strokes) {
@@ -208,7 +209,7 @@ func CutStruck(s string) (inside string, ok bool) {
 	return s, false
 }
 
-// Withdrawn reports whether a text is Strokes through.
+// Withdrawn reports whether a text is struck through.
 func Withdrawn(s string) bool {
 	_, ok := CutStruck(s)
 	return ok

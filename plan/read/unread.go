@@ -245,7 +245,7 @@ func (r reporter) misdirected(ln *block.Line, m *block.Marker) {
 }
 
 // openBoxAt returns the index of the open checkbox at the start of a line, after bullets of any kind, dashes, HTML
-// tags, bars and zero-width characters. In a table row it may also be a later block.Cell.
+// tags, bars and zero-width characters. In a table row it may also be a later cell.
 func openBoxAt(s string, i int) (at int, found bool) {
 	if s[i] == '|' {
 		var row [8]block.Cell
