@@ -2,8 +2,10 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ func BenchmarkHook(b *testing.B) {
 	require.NoError(b, err)
 	b.Run("version", func(b *testing.B) {
 		measureProcess(b, "empty", func(int) *exec.Cmd { return exec.Command(empty) }, func(int) *exec.Cmd { return exec.Command(programs.waybill, "version") })
+		b.ReportMetric(initialised(b), "p50-ms-init")
 	})
 	for event, input := range map[string]string{
 		"tool":   `{"session_id":"s","hook_event_name":"PostToolUse","tool_use_id":"t%d","tool_name":"Bash","tool_input":{"command":"go vet ./..."},"tool_response":"ok"}`,
@@ -39,6 +42,29 @@ func BenchmarkHook(b *testing.B) {
 				})
 		})
 	}
+}
+
+// initialised returns how long the packages of the program take to initialise, in milliseconds.
+func initialised(b *testing.B) float64 {
+	var all series
+	for range 30 {
+		cmd := exec.Command(programs.waybill, "version")
+		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+		var trace strings.Builder
+		cmd.Stderr = &trace
+		require.NoError(b, cmd.Run())
+		sum := 0.0
+		for line := range strings.Lines(trace.String()) { // init NAME @0.1 ms, 0.2 ms clock, ...
+			if words := strings.Fields(line); len(words) > 5 && words[0] == "init" {
+				took, err := strconv.ParseFloat(words[4], 64)
+				require.NoError(b, err)
+				sum += took
+			}
+		}
+		require.Positive(b, sum)
+		all = append(all, sum)
+	}
+	return all.median()
 }
 
 // waybillCommand is a command on the store of a workspace.

@@ -64,5 +64,17 @@ func build(source, path string) (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", source, err, out)
 	}
-	return path, nil
+	return path, writtenAgain(path)
+}
+
+// writtenAgain writes a program once more, as an installation does: its pages are cheaper to map than those that the linker wrote.
+func writtenAgain(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o700)
 }
