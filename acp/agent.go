@@ -90,6 +90,9 @@ func (p *proxy) sessionAnswered(ctx context.Context, r *request, msg wire.Messag
 	}
 }
 
+// maxAsked bounds the questions that are noted at a time.
+const maxAsked = 1000
+
 // agentAsked remembers a question until the editor answers it.
 func (p *proxy) agentAsked(ctx context.Context, msg wire.Message, method string) {
 	var about struct {
@@ -108,6 +111,10 @@ func (p *proxy) agentAsked(ctx context.Context, msg wire.Message, method string)
 		}
 	}
 	p.mu.Lock()
+	if len(p.state.asked) >= maxAsked { // the editor gets it all the same
+		p.mu.Unlock()
+		return
+	}
 	if q.Permission { // some agents tell a call here first
 		p.state.calls.update(about.SessionID, about.ToolCall)
 	}
