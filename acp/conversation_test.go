@@ -116,6 +116,19 @@ func TestTheNextPromptEndsADecision(t *testing.T) {
 	})
 }
 
+// A turn is not held any more when the agent has the next prompt.
+func TestTheNextPromptLetsATurnEnd(t *testing.T) {
+	converse(t, &policy{stops: []acp.Text{{Agent: "red"}}}, func(c *talk) {
+		c.opened()
+		c.editor.says(asks, strings.Replace(asks, "7", "8", 1))
+		c.agent.says(ends)
+		c.editor.hears(ends)
+		require.NotContains(t, c.policy.heard(), "stop s")
+		c.agent.says(strings.Replace(ends, "7", "8", 1))
+		c.editor.hears(said("waybill: the turn goes on: red"))
+	})
+}
+
 func TestOnlyATurnThatTheAgentEndedIsHeld(t *testing.T) {
 	for _, answer := range []string{
 		`{"jsonrpc":"2.0","id":7,"result":{"stopReason":"max_tokens"}}`,
@@ -313,6 +326,7 @@ func TestLinesThatAreNoMessagePass(t *testing.T) {
 	lines := []string{
 		"Warning: deprecated", "", "\x00\xff\xfe", "{", `[` + asks + `]`, `{"jsonrpc":"1.0","id":1,"method":"session/prompt"}`,
 		`{"id":-1,"method":"session/prompt","params":{}}`, `{"id":1,"id":2,"method":"session/prompt"}`, `null`, `{"method":"session/update","params":[]}`, long,
+		strings.Repeat("x", 17<<16) + asks, // the last part of a long line looks like a prompt
 		strings.Repeat("[", 20_000), `{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":4711,"result":{"stopReason":"end_turn"}}`,
 	}
 	converse(t, &policy{due: "Do.", stops: []acp.Text{{Agent: "red"}}}, func(c *talk) {

@@ -226,7 +226,7 @@ func (g *gate) runCheck(ctx context.Context, c *receipts.Checks, run schema.Run,
 	ran, err := c.Run(ctx, run, name)
 	if err != nil && errors.Is(context.Cause(ctx), ErrLate) {
 		g.ran[name] = schema.CheckRun{}
-		g.person = append(g.person, fmt.Sprintf("waybill: check %s was stopped after %v, before %s ends its hook, so it has no outcome; waybill check runs it",
+		g.person = append(g.person, fmt.Sprintf("waybill: check %s was stopped after %v, because %s waits no longer, so it has no outcome; waybill check runs it",
 			name, time.Since(began).Round(time.Second), g.In.Host))
 		return schema.CheckRun{}, nil
 	}
