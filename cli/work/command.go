@@ -70,11 +70,11 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 	return p
 }
 
-// isTaskVariable reports whether an environment variable describes a task. A command that started this process has such
-// variables, and they must not reach this process's commands.
+// isTaskVariable reports whether an environment variable describes a task or switches hooks off. A command that started this
+// process has such variables, and they must not reach this process's commands.
 func isTaskVariable(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains(program.TaskVariables, name)
+	return name == program.HooksVariable || slices.Contains(program.TaskVariables, name)
 }
 
 // why returns the reason of a failure, in a few lines. Many agents print it as the last line of their output, and
