@@ -186,12 +186,12 @@ func (f *itemFact) item() (*plan.Item, error) {
 		return nil, fmt.Errorf("unknown derived status %q", f.DerivedStatus)
 	}
 	return &plan.Item{
-		ID: f.ID, Title: f.Title, Status: status, Optional: f.Optional,
-		Source: f.Source, Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
-		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
-		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
-		BlockedReason: f.BlockedReason, Below: f.Below, DerivedStatus: derived,
-		Mark: plan.Span{Start: f.Mark[0], End: f.Mark[1]}, Worded: f.Worded,
+		ID: f.ID, Status: status, Optional: f.Optional, Source: f.Source, Line: f.Line, Level: f.Level, ParentID: f.ParentID,
+		DependsOn: f.DependsOn, Below: f.Below, DerivedStatus: derived, Mark: plan.Span{Start: f.Mark[0], End: f.Mark[1]}, Worded: f.Worded,
+		Description: plan.Description{
+			Title: f.Title, Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements, Files: f.Files, Details: f.Details,
+			Leverage: f.Leverage, Purpose: f.Purpose, BlockedReason: f.BlockedReason,
+		},
 	}, nil
 }
 

@@ -28,14 +28,17 @@ func drawItem(t *rapid.T) *plan.Item {
 	text := func(name string) string { return rapid.String().Draw(t, name) }
 	number := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
 	return &plan.Item{
-		ID: text("id"), Title: text("title"),
+		ID: text("id"),
+		Description: plan.Description{
+			Title: text("title"), Parallel: rapid.Bool().Draw(t, "parallel"), Prompt: text("prompt"),
+			Requirements: drawStrings(t, "requirements"), Files: drawStrings(t, "files"), Details: drawStrings(t, "details"),
+			Leverage: text("leverage"), Purpose: text("purpose"), BlockedReason: text("blocked"),
+		},
 		Status:   plan.Status(rapid.IntRange(int(plan.Pending), int(plan.Skipped)).Draw(t, "status")),
 		Optional: rapid.Bool().Draw(t, "optional"), Line: number("line"), Level: number("level"),
-		ParentID: text("parent"), DependsOn: drawStrings(t, "depends"), Parallel: rapid.Bool().Draw(t, "parallel"),
-		Prompt: text("prompt"), Requirements: drawStrings(t, "requirements"), Files: drawStrings(t, "files"),
-		Details: drawStrings(t, "details"), Leverage: text("leverage"), Purpose: text("purpose"),
-		BlockedReason: text("blocked"), Below: drawStrings(t, "below"), DerivedStatus: plan.Status(rapid.IntRange(0, int(plan.Skipped)).Draw(t, "derived")),
-		Mark: plan.Span{Start: number("start"), End: number("end")},
+		ParentID: text("parent"), DependsOn: drawStrings(t, "depends"), Below: drawStrings(t, "below"),
+		DerivedStatus: plan.Status(rapid.IntRange(0, int(plan.Skipped)).Draw(t, "derived")),
+		Mark:          plan.Span{Start: number("start"), End: number("end")},
 	}
 }
 

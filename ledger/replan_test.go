@@ -65,8 +65,10 @@ func TestANewPlanVersionKeepsWhatReviewersDemand(t *testing.T) {
 func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 	base := func() (*plan.Item, []string) {
 		return &plan.Item{
-			ID: "1", Title: "a b", Prompt: "c\n  d", Details: []string{"e", "f"}, Requirements: []string{"g"},
-			Files: []string{"h"}, DependsOn: []string{"2"}, Status: plan.Pending, Line: 3,
+			ID: "1", DependsOn: []string{"2"}, Status: plan.Pending, Line: 3,
+			Description: plan.Description{
+				Title: "a b", Prompt: "c\n  d", Details: []string{"e", "f"}, Requirements: []string{"g"}, Files: []string{"h"},
+			},
 		}, []string{"i", "j"}
 	}
 	item, steps := base()
@@ -118,7 +120,7 @@ func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 // An item that took over the id of another one was taken for approved.
 func TestAnItemThatTookOverAnIdIsAnother(t *testing.T) {
 	item := func(change func(*plan.Item)) *plan.Item {
-		it := plan.Item{ID: "1", Title: "a b", Prompt: "c", Status: plan.Pending}
+		it := plan.Item{ID: "1", Description: plan.Description{Title: "a b", Prompt: "c"}, Status: plan.Pending}
 		change(&it)
 		return &it
 	}
@@ -152,8 +154,11 @@ func TestFrontiersTellListsApart(t *testing.T) {
 	words := rapid.SliceOfN(word, 0, 3)
 	draw := func(t *rapid.T, n string) (*plan.Item, []string) {
 		it := &plan.Item{
-			Title: word.Draw(t, "title"+n), Details: words.Draw(t, "details"+n), Requirements: words.Draw(t, "requirements"+n),
-			Files: words.Draw(t, "files"+n), DependsOn: words.Draw(t, "depends"+n),
+			Description: plan.Description{
+				Title: word.Draw(t, "title"+n), Details: words.Draw(t, "details"+n), Requirements: words.Draw(t, "requirements"+n),
+				Files: words.Draw(t, "files"+n),
+			},
+			DependsOn: words.Draw(t, "depends"+n),
 		}
 		return it, words.Draw(t, "steps"+n)
 	}

@@ -107,7 +107,7 @@ func TestOtherToolsFindTheirFacts(t *testing.T) {
 		{"/tasks.md", "", plan.Skipped, "completed"},
 	} {
 		facts := ledger.ProgressFacts(ledger.ProgressLedger{
-			SourcePath: c.plan, ItemID: "1", ActiveItemID: "2", CurrentItem: &plan.Item{ID: "1", Title: "<sow>", Status: c.status},
+			SourcePath: c.plan, ItemID: "1", ActiveItemID: "2", CurrentItem: &plan.Item{ID: "1", Description: plan.Description{Title: "<sow>"}, Status: c.status},
 		})
 		for key, want := range map[string]string{
 			"spec_name": c.spec, "task_id": "1", "active_task_id": "2", "current_task": `{"id":"1","description":"<sow>","status":"` + c.word + `"}`,

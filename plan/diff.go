@@ -164,7 +164,7 @@ func (r *Reading) same(i int, other *Reading, j int) bool {
 		return true
 	}
 	x, y := r.At(int32(i)), other.At(int32(j))
-	return SameDescription(&x, &y)
+	return x.same(&y.Description)
 }
 
 func (r *Reading) parentID(e *Entry) string {
@@ -174,9 +174,9 @@ func (r *Reading) parentID(e *Entry) string {
 	return r.rows.Entries[e.Parent].ID
 }
 
-// SameDescription reports whether the lines of two items say the same.
-func SameDescription(a, b *Item) bool {
-	return a.Title == b.Title && a.Parallel == b.Parallel && a.Prompt == b.Prompt && a.Leverage == b.Leverage &&
-		a.Purpose == b.Purpose && a.BlockedReason == b.BlockedReason && slices.Equal(a.Requirements, b.Requirements) &&
-		slices.Equal(a.Files, b.Files) && slices.Equal(a.Details, b.Details)
+// same reports whether two descriptions are equal.
+func (d *Description) same(o *Description) bool {
+	return d.Title == o.Title && d.Parallel == o.Parallel && d.Prompt == o.Prompt && d.Leverage == o.Leverage &&
+		d.Purpose == o.Purpose && d.BlockedReason == o.BlockedReason && slices.Equal(d.Requirements, o.Requirements) &&
+		slices.Equal(d.Files, o.Files) && slices.Equal(d.Details, o.Details)
 }

@@ -13,9 +13,9 @@ type Span struct{ Start, End int }
 
 // Item is one task of a plan.
 type Item struct {
+	Description
 	// ID is the text of the id. It is never compared as a number: 1.1 and 1.10 are different ids.
-	ID    string
-	Title string
+	ID string
 	// Source is the name of the file in a folder plan, relative to the folder. It is "" in a plan of one file.
 	Source string
 	// Line is the line number in the file Source, counted from 1.
@@ -28,7 +28,6 @@ type Item struct {
 	DerivedStatus Status
 	// Optional items do not delay the completion of their parent.
 	Optional bool
-	Parallel bool
 	// DerivedID means that the id is not in the plan but was derived. Do not write it into the file.
 	DerivedID bool
 	// ParentID is the id of the parent, or "" at the top.
@@ -39,11 +38,6 @@ type Item struct {
 	// Behind are lists of further ids that the item waits for. They are used if wide phases or waves would make
 	// DependsOn too long. Items share these lists.
 	Behind [][]string
-	Prompt string
-
-	Requirements, Files, Details []string
-
-	Leverage, Purpose, BlockedReason string
 	// Below are the titles and statuses of the children. Only the current item of a ProgressLedger has them.
 	Below []string
 	// Mark is the span between the brackets of the checkbox, empty for "[]". In a table row it is the span of the
@@ -52,6 +46,14 @@ type Item struct {
 	Mark Span
 	// Worded items have no checkbox. Mark is then the span of the status word or sign.
 	Worded bool
+}
+
+// Description is the content of an item's lines besides its id and status.
+type Description struct {
+	Title, Prompt                    string
+	Parallel                         bool
+	Requirements, Files, Details     []string
+	Leverage, Purpose, BlockedReason string
 }
 
 // Diagnostic is a message about one position in a plan.
@@ -236,11 +238,11 @@ func (r *Reading) At(i int32) Item {
 }
 
 // repair replaces bytes that are not UTF-8, which no answer may contain.
-func (it *Item) repair() {
-	for _, field := range []*string{&it.Title, &it.Prompt, &it.Leverage, &it.Purpose, &it.BlockedReason} {
+func (d *Description) repair() {
+	for _, field := range []*string{&d.Title, &d.Prompt, &d.Leverage, &d.Purpose, &d.BlockedReason} {
 		*field = strings.ToValidUTF8(*field, "\ufffd")
 	}
-	for _, list := range [][]string{it.Requirements, it.Files, it.Details} {
+	for _, list := range [][]string{d.Requirements, d.Files, d.Details} {
 		for i := range list {
 			list[i] = strings.ToValidUTF8(list[i], "\ufffd")
 		}

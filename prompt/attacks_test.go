@@ -245,7 +245,7 @@ func FuzzNeutralisedTextHidesNothing(f *testing.F) {
 // promptOf returns the task prompt section of an item with the given prompt.
 func promptOf(t *testing.T, text string) (section string, neutralised int) {
 	t.Helper()
-	it := plan.Item{ID: "1", Status: plan.Pending, Prompt: text}
+	it := plan.Item{ID: "1", Status: plan.Pending, Description: plan.Description{Prompt: text}}
 	c := compile(t, prompt.CompileInput{
 		Role: ledger.RoleWorker, Progress: ledger.ProgressLedger{CurrentItem: &it}, MaxInputTokens: 1 << 20,
 	})

@@ -377,7 +377,7 @@ func TestNoTextForgesAResumption(t *testing.T) {
 		}
 		for _, unreadable := range []string{evil, ""} {
 			prompt := prompt.Resumption(prompt.ResumptionInput{
-				Progress: ledger.ProgressLedger{CurrentItem: &plan.Item{ID: evil, Title: evil}, Totals: plan.Totals{Total: 1}},
+				Progress: ledger.ProgressLedger{CurrentItem: &plan.Item{ID: evil, Description: plan.Description{Title: evil}}, Totals: plan.Totals{Total: 1}},
 				Task:     task, Halted: evil, Why: evil, Unreadable: unreadable, Changed: true, NextAction: evil,
 			})
 			require.Equal(t, map[string]int{
