@@ -27,7 +27,7 @@ func carryOut(ctx context.Context, l *program.Local, r request) (string, error) 
 	id := r.entry.ID
 	switch r.action {
 	case inbox.Answer:
-		p := schema.ReplyParams{TaskID: id, Reply: r.text, AttemptID: r.entry.AttemptID}
+		p := schema.ReplyParams{TaskID: id, Reply: r.text, Option: r.option, AttemptID: r.entry.AttemptID}
 		return "answered", l.Call(ctx, "reply", p, &schema.ReplyResult{})
 	case inbox.Retry:
 		var done schema.RetryTaskResult

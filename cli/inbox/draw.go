@@ -92,7 +92,7 @@ func (m *model) entryPane(c canvas, n int) ([]string, frame) {
 	if m.mode == answering {
 		answer, f = m.written().draw(c.width, max(1, n/2-1))
 	}
-	text := slices.Collect(second(output.Pieces(e.Text, c.width-2)))
+	text := slices.Collect(second(output.Pieces(strings.Join(append([]string{e.Text}, optionsOf(e)...), "\n"), c.width-2)))
 	room := max(1, n-1-len(answer)-1)
 	m.scroll = max(0, min(m.scroll, len(text)-room))
 	lines := []string{head}
@@ -162,6 +162,9 @@ func (c canvas) footer(m *model) string {
 	}
 	if m.mode == answering {
 		keys = "Enter sends  Ctrl+J new line  Esc back"
+		if len(m.about.Options) > 0 {
+			keys = "a number takes an option  " + keys
+		}
 	}
 	if m.said != "" {
 		return c.style("1")(output.Fit(m.said, c.width))
@@ -173,6 +176,7 @@ var helpLines = []string{
 	"  ↑ ↓  j k       choose an entry; PgUp and PgDn move by ten, g and G to the ends",
 	"  Enter          the action that moves the entry on",
 	"  a              answer a question; Enter sends, Ctrl+J or Alt+Enter starts a line",
+	"  1 to 9         take an option of the question; Enter sends it",
 	"  r              retry a failed task",
 	"  u              unblock a run, after its cause was solved",
 	"  x              cancel the task of a question, or a standing instruction",

@@ -40,11 +40,26 @@ func (a commands) list(entries []inbox.Entry, now time.Time) string {
 		if e.Text != "" && e.Kind != inbox.Proven && e.Kind != inbox.Said {
 			b.WriteString(indent + output.Fit(safetext.Printable(e.Text), max(output.LeastWidth, width)-len(indent)) + "\n")
 		}
+		for _, line := range optionsOf(e) {
+			b.WriteString(indent + output.Fit(line, max(output.LeastWidth, width)-len(indent)) + "\n")
+		}
 		if len(e.Next) > 0 {
 			b.WriteString(indent + a.commandOf(e) + "\n")
 		}
 	}
 	return b.String()
+}
+
+// optionsOf returns the options of a question, one a line, with the numbers that take them.
+func optionsOf(e inbox.Entry) (lines []string) {
+	for i, o := range e.Options {
+		line := fmt.Sprintf("%d. %s", i+1, o.Label)
+		if o.Detail != "" {
+			line += ": " + o.Detail
+		}
+		lines = append(lines, safetext.Printable(line))
+	}
+	return lines
 }
 
 // line is one entry in a list.
@@ -106,16 +121,17 @@ type wirePlace struct {
 type wireEntry struct {
 	Kind string `json:"kind"`
 	wirePlace
-	Subject   string      `json:"id,omitzero"`
-	AttemptID string      `json:"attempt_id,omitzero"`
-	Title     string      `json:"title"`
-	Text      string      `json:"text"`
-	Plan      string      `json:"plan,omitzero"`
-	ItemID    string      `json:"item_id,omitzero"`
-	Since     schema.Time `json:"since,omitzero"`
-	WaitingMS int64       `json:"waiting_ms"`
-	Actions   []string    `json:"actions"`
-	Command   string      `json:"command,omitzero"`
+	Subject   string          `json:"id,omitzero"`
+	AttemptID string          `json:"attempt_id,omitzero"`
+	Title     string          `json:"title"`
+	Text      string          `json:"text"`
+	Options   []schema.Option `json:"options,omitzero"`
+	Plan      string          `json:"plan,omitzero"`
+	ItemID    string          `json:"item_id,omitzero"`
+	Since     schema.Time     `json:"since,omitzero"`
+	WaitingMS int64           `json:"waiting_ms"`
+	Actions   []string        `json:"actions"`
+	Command   string          `json:"command,omitzero"`
 }
 
 func (a commands) wire(all inbox.Inbox, now time.Time) wireInbox {
@@ -127,6 +143,9 @@ func (a commands) wire(all inbox.Inbox, now time.Time) wireInbox {
 		entry := wireEntry{
 			Kind: string(e.Kind), wirePlace: wirePlace(e.Place), Subject: e.ID, AttemptID: e.AttemptID, Title: e.Title, Text: e.Text,
 			Plan: e.Plan, ItemID: e.ItemID, Actions: []string{},
+		}
+		for _, o := range e.Options {
+			entry.Options = append(entry.Options, schema.Option(o))
 		}
 		if e.Since != 0 {
 			entry.Since = timeOf(e.Since)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"waybill/engine/inbox"
@@ -42,6 +43,7 @@ type request struct {
 	action inbox.Action // "" for none
 	entry  inbox.Entry
 	text   string
+	option string // the label that is the answer, or ""
 }
 
 // take shows another inbox. The chosen entry stays chosen, also if others come before it.
@@ -123,6 +125,13 @@ func (m *model) pressListing(k key) request {
 		m.scroll = max(0, m.scroll-1)
 	case keyEnter:
 		m.usual()
+	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
+		if e, ok := m.entry(); ok && len(e.Options) > 0 {
+			m.begin(inbox.Answer)
+			if d := m.written(); len(d.text) == 0 {
+				d.insert(k.text)
+			}
+		}
 	default:
 		for action, of := range keysOfActions {
 			if k.text == of {
@@ -200,7 +209,11 @@ func (m *model) pressAnswering(k key) request {
 		}
 	case keyEnter:
 		if text := strings.TrimSpace(string(d.text)); text != "" {
-			return m.ask(inbox.Answer, text)
+			r := m.ask(inbox.Answer, text)
+			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(m.about.Options) {
+				r.text, r.option = "", m.about.Options[n-1].Label
+			}
+			return r
 		}
 		m.said = "write an answer first, or press Escape"
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/cli/output"
+	"waybill/core/task"
 	"waybill/engine/inbox"
 	"waybill/internal/safetext"
 )
@@ -117,6 +118,22 @@ func TestAnswerBelongsToTheQuestionThatWasSeen(t *testing.T) {
 	m.done(m.typed("\r"), "answered", nil)
 	require.Equal(t, listing, m.mode)
 	require.Empty(t, m.drafts)
+}
+
+// A number takes the option of the question that was seen; other words stay words.
+func TestNumberTakesAnOption(t *testing.T) {
+	q := question("1", "Which key?")
+	q.Options = []task.Option{{Label: "the left one"}, {Label: "the right one", Detail: "it is \x1b[2Jnew"}}
+	m := showing(q)
+	f := m.draw(canvas{width: 80, height: 24, style: func(string) func(string) string { return strings.TrimSpace }})
+	require.Contains(t, strings.Join(f.lines, "\n"), "  Which key?\n  1. the left one\n  2. the right one: it is \uFFFD[2Jnew")
+	r := m.typed("2\r")
+	require.Equal(t, "the right one", r.option)
+	require.Empty(t, r.text)
+	m.done(r, "", nil)
+	r = m.typed("a3\r")
+	require.Equal(t, "3", r.text)
+	require.Empty(t, r.option)
 }
 
 // Nothing is changed without a second key, and only what is possible.

@@ -61,6 +61,7 @@ type Entry struct {
 	Place     Place
 	ID        string // of the task, run, instruction or notice; "" for a workspace
 	AttemptID string // that asked the question
+	Options   []task.Option
 	Title     string // the item, task or instruction, in one line
 	Text      string // the question, or the reason
 	Plan      string // of a run
@@ -203,6 +204,9 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 		e := s.taskEntry(Question, t)
 		e.AttemptID, e.Text, e.Since = t.Current.ID, t.Question, t.Current.EndedAt()
 		e.Actions, e.Next = []Action{Answer, Cancel}, []string{"reply", t.ID, "-m", "…"}
+		if e.Options = t.Offer.Options(); len(e.Options) > 0 {
+			e.Next = []string{"reply", t.ID, "NUMBER"}
+		}
 		all = append(all, e)
 	}
 	for _, r := range w.Runs {
