@@ -86,6 +86,9 @@ func (r *waitingReader) questions(core.Instant) error {
 			}
 			r.found.Questions = append(r.found.Questions, w)
 		}
+		if len(page) < tasksAtOnce {
+			return nil
+		}
 	}
 }
 

@@ -116,6 +116,9 @@ func eachFailure(tx Tx, v failureVisitor) (whole bool, err error) {
 				return false, err
 			}
 		}
+		if len(page) < DefaultLimit {
+			return true, nil
+		}
 	}
 }
 

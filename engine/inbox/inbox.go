@@ -114,8 +114,8 @@ func (i Inbox) Waiting() (n int) {
 // Patience is how long Read waits for one workspace, whose disk may hang.
 const Patience = 3 * time.Second
 
-// atOnce is how many workspaces Read reads at once.
-const atOnce = 8
+// atOnce is how many workspaces Read reads at once. More would wait for the one memory of the database engine.
+const atOnce = 2
 
 // Read reads the sources, and returns one Inbox for each. A source that cannot be read is an entry, and no error for the
 // others.
