@@ -36,7 +36,7 @@ type Traits uint8
 
 // The traits of a block. Only Underscored is recorded for other blocks than runs.
 const (
-	Bracketed   Traits = 1 << iota // a line contains an opening bracket
+	Bracketed   Traits = 1 << iota // a line contains an opening bracket, or the text a wide one anywhere
 	Underscored                    // a word begins with an underscore, and is not a quiet field
 	Labelled                       // a line begins with a byte that the caller asks for
 	Stating                        // as Labelled, for other bytes
@@ -145,6 +145,7 @@ type parser struct {
 	// bracket and underscore are the next such bytes at or after the current line, searched on demand.
 	bracket, underscore int
 	items               int
+	wide                bool // the text contains a wide bracket, as in ［ ］
 }
 
 const noList = 1 << 30
@@ -154,7 +155,7 @@ func Parse(text string, notes *plan.Remarks, watch *Watch) (t *Tree, ok bool) {
 	const short = 48 // few blocks are shorter
 	room := min(2*strings.Count(text, "[")+16, len(text)/short+16)
 	t = &Tree{Text: text, Nodes: make([]Node, 0, room), Fields: make([]Field, 0, room/4)}
-	p := parser{Scanner: NewScanner(text, notes), t: t, watch: watch, run: -1, outer: noList, bracket: -1, underscore: -1}
+	p := parser{Scanner: NewScanner(text, notes), t: t, watch: watch, run: -1, outer: noList, bracket: -1, underscore: -1, wide: strings.Contains(text, "［")}
 	for p.Scan() {
 		if p.line(); len(t.Nodes) > mostNodes || p.items > MostItems {
 			t.Override = p.Override
@@ -305,7 +306,7 @@ func (p *parser) look(m *Marker) {
 	if p.bracket < p.Start {
 		p.bracket = lex.IndexFrom(p.src, '[', p.Start)
 	}
-	if p.bracket < p.Start+len(p.Text) {
+	if p.wide || p.bracket < p.Start+len(p.Text) {
 		n.Traits |= Bracketed
 	}
 	at := p.Body
