@@ -40,6 +40,7 @@ type peer struct {
 	in, out net.Conn
 	lines   *bufio.Reader
 	served  chan struct{}
+	signal  context.CancelFunc
 }
 
 func connect(t *testing.T, protocol Protocol) *peer {
@@ -49,7 +50,9 @@ func connect(t *testing.T, protocol Protocol) *peer {
 	require.NoError(t, o.Check())
 	p := &peer{in: in, out: out, lines: bufio.NewReader(out), served: make(chan struct{})}
 	o.Attach = func(c *Conn) { p.Conn = c }
-	go func() { defer close(p.served); Serve(context.Background(), o) }() // ends with the input
+	ctx, cancel := context.WithCancel(context.Background())
+	p.signal = cancel
+	go func() { defer close(p.served); Serve(ctx, o) }() // ends with the input
 	synctest.Wait()
 	return p
 }
@@ -142,6 +145,29 @@ func TestCallsWereAbandonedThoughEachEnded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.String(), string(answers))
 		<-p.served
+	})
+}
+
+// A waiting answers every call when its context ends.
+type waiting struct{ echo }
+
+func (w waiting) Start(ctx context.Context, c *Call) {
+	<-ctx.Done()
+	w.echo.Start(ctx, c)
+}
+
+func TestSignalAfterTheEndOfTheInputWasIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t, waiting{echo{Change}})
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"m","params":[]}`)
+		require.NoError(t, p.in.Close())
+		synctest.Wait()
+		start := time.Now()
+		p.signal()
+		answer := p.next(t)
+		require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":[]}`, answer)
+		require.Less(t, time.Since(start), time.Second)
+		p.leave(t)
 	})
 }
 

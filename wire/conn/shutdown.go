@@ -12,8 +12,8 @@ const (
 	// patience is how long calls may make no progress during shutdown before they are cancelled. A host waits two
 	// seconds for the answer to shutdown.
 	patience = time.Second
-	// inputPatience is how long no call may end after the end of the input. A script closes its pipe behind its last
-	// call, and a loaded machine takes seconds to open a store.
+	// inputPatience is how long shutdown waits for the next call to end after the input has ended. A script closes its
+	// pipe behind its last call, and a loaded machine takes seconds to open a store.
 	inputPatience = 3 * time.Second
 	// answerAfter is how long cancelled calls may go on before they are answered with SHUTTING_DOWN.
 	answerAfter = 150 * time.Millisecond
@@ -43,6 +43,7 @@ func (c *Conn) run(ctx context.Context) {
 	select {
 	case <-c.stream.ended:
 		callPatience = inputPatience
+		defer context.AfterFunc(ctx, d.work.hurry)() // a signal ends what the host no longer waits for
 	case <-c.outbox.broken:
 	case <-ctx.Done():
 	case <-d.work.stopping:
