@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite"
 
+	"waybill/cli"
 	"waybill/cli/hook/dialect"
 	"waybill/schema"
 )
@@ -205,6 +206,25 @@ func TestASendThatTheHostDidNotTakeIsNoSend(t *testing.T) {
 	w.out = nil
 	require.Zero(t, w.only().Sends)
 	require.Equal(t, "Mind the gap.", w.hook("UserPromptSubmit", nil).context())
+}
+
+// Go ends a process that writes to a closed pipe with descriptor 1 or 2, and the agent would see that. So this is a process.
+func TestClosedOutputsEndNoHook(t *testing.T) {
+	const variable = "WAYBILL_TEST_WORKSPACE"
+	if workspace := os.Getenv(variable); workspace != "" {
+		os.Exit(cli.Main([]string{"--workspace", workspace, "hook", "claude-code"}, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "dev"))
+	}
+	w := newWorld(t)
+	w.call("queue_instruction_with_ack", `{"content":"Mind the gap."}`, nil)
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, in.Close())
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), variable+"="+w.workspace)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(w.event("UserPromptSubmit", nil)), out, out
+	require.NoError(t, cmd.Run())
+	require.NoError(t, out.Close())
+	require.Zero(t, w.only().Sends)
 }
 
 // Parallel tool calls of many agents run their hooks at the same time.
