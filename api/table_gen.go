@@ -30,6 +30,7 @@ func (s *Service) entries() []Entry {
 		ask[schema.TaskParams, schema.TaskDetail]("get_task", s.getTask),
 		ask[schema.ListTasksParams, schema.TaskList]("list_tasks", s.listTasks),
 		ask[schema.TimelineParams, schema.Timeline]("get_timeline", s.getTimeline),
+		change[schema.AskUserParams, schema.TaskResult]("ask_user", s.askUser),
 		ask[schema.ListAwaitingParams, schema.AwaitingList]("list_awaiting", s.listAwaiting),
 		change[schema.ReplyParams, schema.ReplyResult]("reply", s.reply),
 		ask[schema.None, schema.PlanList]("list_plans", s.listPlans),

@@ -21,7 +21,7 @@ func (s *Service) createTask(ctx context.Context, p *schema.CreateTaskParams) (*
 	}
 	var fault error
 	if spec.RunID != "" && spec.Chain.Len() == 0 {
-		spec.Chain, fault = s.directedChain(ctx, spec.RunID)
+		spec.Chain, fault = directedChain(ctx, s, spec.RunID)
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.TaskResult, error) {
 		if fault != nil {
@@ -37,7 +37,7 @@ func (s *Service) createTask(ctx context.Context, p *schema.CreateTaskParams) (*
 
 // directedChain returns the model that the plan names at the item of a run. A name without a provider is left to the
 // host.
-func (s *Service) directedChain(ctx context.Context, run string) (task.Chain, error) {
+func directedChain(ctx context.Context, s *Service, run string) (task.Chain, error) {
 	e, _, err := s.backend()
 	if err != nil {
 		return task.Chain{}, err
@@ -170,6 +170,20 @@ func (s *Service) cancelTask(_ context.Context, p *schema.CancelTaskParams) (*pr
 	}))
 }
 
+func (s *Service) askUser(_ context.Context, p *schema.AskUserParams) (*prepared[schema.TaskResult], error) {
+	offer, err := newOffer(p.Offering)
+	if err = errors.Join(err, within("/question", len(p.Question), schema.MaxReplyBytes), within("/description", len(p.Description), schema.MaxReplyBytes)); err != nil {
+		return nil, err
+	}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.TaskResult, error) {
+		t, err := engine.AskPerson(tx, p.SessionID, p.Description, task.Finish{Question: p.Question, Offer: offer})
+		if err != nil {
+			return nil, err
+		}
+		return taskResult(tx, t)
+	})
+}
+
 func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*prepared[schema.ReplyResult], error) {
 	if err := errors.Join(
 		within("/reply", len(p.Reply), schema.MaxReplyBytes), within("/option", len(p.Option), schema.MaxReplyBytes), within("/by", len(p.By), schema.MaxReplyBytes),
@@ -180,7 +194,7 @@ func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*prepared[sch
 		return nil, problem("/reply", "/reply is missing: give the answer, or as option the label of one of the options", "the answer", "nothing")
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplyResult, error) {
-		t, before, err := tx.ReplyToTask(p.TaskID, task.Reply{Text: p.Reply, Option: p.Option, AttemptID: p.AttemptID}, p.By)
+		t, before, err := tx.ReplyToTask(p.TaskID, task.Reply{Text: p.Reply, Option: p.Option, AttemptID: p.AttemptID}, p.By, p.SessionID)
 		if err != nil {
 			return nil, err
 		}

@@ -234,11 +234,16 @@ func (tx *Tx) CancelTask(id, reason string) (task.Task, error) {
 	if err != nil {
 		return t, err
 	}
-	return tx.stepTask(t, task.Cancel{At: tx.now, Reason: reason})
+	next, err := tx.stepTask(t, task.Cancel{At: tx.now, Reason: reason})
+	if err == nil && t.Spec.Role == task.RoleQuestion {
+		err = tx.dropNotices(id, core.NoticeTaskFinished) // of a question that nothing waits for any more
+	}
+	return next, err
 }
 
-// ReplyToTask continues a task with a person's answer. It returns the former status of the task.
-func (tx *Tx) ReplyToTask(id string, e task.Reply, by string) (t task.Task, before task.Status, err error) {
+// ReplyToTask continues a task with a person's answer, or completes a question of a session; has is the session that has the
+// answer already, or "". It returns the former status of the task.
+func (tx *Tx) ReplyToTask(id string, e task.Reply, by, has string) (t task.Task, before task.Status, err error) {
 	was, err := tx.task(id)
 	if err != nil {
 		return was, "", err
@@ -248,5 +253,8 @@ func (tx *Tx) ReplyToTask(id string, e task.Reply, by string) (t task.Task, befo
 	if err != nil {
 		return t, was.Status(), err
 	}
-	return t, was.Status(), tx.AddReply(replyOf(t, was, by))
+	if err = tx.AddReply(replyOf(t, was, by)); err == nil {
+		t, err = completeQuestion(tx, t, was, has)
+	}
+	return t, was.Status(), err
 }

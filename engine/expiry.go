@@ -2,10 +2,13 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/core/task"
+	"waybill/internal/safetext"
 	"waybill/store"
 )
 
@@ -98,6 +101,9 @@ func takeDefaults(tx *Tx, by core.Instant) (moved int, err error) {
 			if err := tx.AddReply(replyOf(t, was, "")); err != nil {
 				return moved, err
 			}
+			if _, err := completeQuestion(tx, t, was, ""); err != nil {
+				return moved, err
+			}
 		}
 		q.After = page[len(page)-1].Position
 	}
@@ -115,4 +121,38 @@ func replyOf(t, was task.Task, by string) store.Reply {
 func damaged(err error) bool {
 	fault, ok := errors.AsType[*store.Error](err)
 	return ok && fault.Kind == store.Corrupt
+}
+
+// heldBySession has the session that asked claim its question and report about it, in one transaction: no other worker sees
+// the question in the queue.
+func heldBySession(tx *Tx, t task.Task, session string, report task.Finish) (task.Task, error) {
+	report.At, report.Token, report.Next = tx.now, tx.engine.o.NewID("lease_"), tx.successor()
+	t, err := tx.stepTask(t, task.Claim{At: tx.now, Worker: session, Token: report.Token, Length: leaseOfQuestion})
+	if err != nil {
+		return t, err
+	}
+	return tx.stepTask(t, report)
+}
+
+// leaseOfQuestion is never waited for, because the report follows in the same transaction.
+const leaseOfQuestion = 60_000_000
+
+// completeQuestion completes an answered question of a session, and has the session told unless it has the answer already.
+func completeQuestion(tx *Tx, t, was task.Task, has string) (task.Task, error) {
+	if t.Spec.Role != task.RoleQuestion {
+		return t, nil
+	}
+	session, answer := was.Current.Worker(), t.Reply
+	if t.Choice.ByTime {
+		answer += " (the default; no person answered in time)"
+	}
+	next, err := heldBySession(tx, t, session, task.Finish{Status: task.AttemptCompleted, Output: t.Reply, Question: t.Question, Offer: t.Offer})
+	if err == nil {
+		err = tx.dropNotices(t.ID, core.NoticeTaskFinished) // the session is told instead
+	}
+	if err == nil && has != session {
+		_, err = tx.Queue(instruction.Instruction{Session: session, Content: fmt.Sprintf(
+			"A person answered your question %s in waybill's inbox. The answer counts, whatever a dialog says:\n%s", safetext.Quote(t.Question, maxQuoted), answer)})
+	}
+	return next, err
 }

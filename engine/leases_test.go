@@ -249,7 +249,7 @@ func (h *leaseHarness) play(script string) {
 			}
 		case "answer":
 			h.apply(func(tx *engine.Tx) (any, error) {
-				_, _, err := tx.ReplyToTask(h.asked[0], task.Reply{Option: "keep"}, "ann")
+				_, _, err := tx.ReplyToTask(h.asked[0], task.Reply{Option: "keep"}, "ann", "")
 				return nil, err
 			})
 		case "taken":

@@ -121,3 +121,13 @@ func badDependency(i int, id, what string) error {
 		Pointer: fmt.Sprintf("/depends_on/%d", i),
 	}
 }
+
+// AskPerson creates a question of a session that works on no task of the queue. The report has the question and its offer.
+func AskPerson(tx *Tx, session, description string, report task.Finish) (task.Task, error) {
+	t, err := tx.CreateTask(task.Spec{Prompt: report.Question, Description: description, Role: task.RoleQuestion, MaxAttempts: 1}, nil)
+	if err != nil {
+		return t, err
+	}
+	report.Status = task.AttemptAwaiting
+	return heldBySession(tx, t, session, report)
+}

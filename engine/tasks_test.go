@@ -237,7 +237,7 @@ func TestDamagedEarlierReplyIsLeftOutOfThePrompt(t *testing.T) {
 	for _, answer := range []string{"one", "two", "three", "four"} {
 		f.end(id, task.Finish{Status: task.AttemptAwaiting, Question: answer + "?"})
 		f.apply(func(tx *engine.Tx) (any, error) {
-			_, _, err := tx.ReplyToTask(id, task.Reply{Text: answer}, "")
+			_, _, err := tx.ReplyToTask(id, task.Reply{Text: answer}, "", "")
 			return nil, err
 		})
 	}

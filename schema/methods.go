@@ -129,6 +129,11 @@ var Methods = []Method{
 		Errors: []Code{TaskGone},
 	}),
 
+	method[AskUserParams, TaskResult](Method{
+		Name: "ask_user", Group: "replies", Kind: Change,
+		Doc:    "Puts a question of a session before a person, as a task that no worker claims. The answer completes the task, and goes to the session as an instruction.",
+		Errors: []Code{EmptyContent, TooLarge, QueueFull},
+	}),
 	method[ListAwaitingParams, AwaitingList](Method{
 		Name: "list_awaiting", Group: "replies", Kind: Read,
 		Doc: "Lists the tasks that wait for an answer, the oldest first.",

@@ -251,8 +251,19 @@ type ReplyParams struct {
 	Reply  string `json:"reply,omitzero" schema:"nonblank" doc:"at most 64 KiB; a text that is a label takes that option; needed without option"`
 	Option string `json:"option,omitzero" doc:"the label of an option of the question"`
 	By     string `json:"by,omitzero"`
+	// SessionID says that a session needs no instruction with the answer.
+	SessionID string `json:"session_id,omitzero" schema:"id" doc:"the session that has this answer already, such as from a dialog of its host"`
 	// AttemptID ties the answer to one question.
 	AttemptID string `json:"attempt_id,omitzero" schema:"id" doc:"the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED"`
+	Keyed
+}
+
+// AskUserParams are the params of ask_user.
+type AskUserParams struct {
+	SessionID   string `json:"session_id" schema:"required,id" doc:"the session that asks; it gets the answer as an instruction"`
+	Question    string `json:"question" schema:"required,nonblank" doc:"at most 64 KiB"`
+	Description string `json:"description,omitzero" doc:"where the question comes from"`
+	Offering
 	Keyed
 }
 
@@ -382,7 +393,7 @@ type ReplyResult struct {
 	Success   bool   `json:"success"`
 	TaskID    string `json:"task_id" schema:"id"`
 	OldStatus string `json:"old_status" schema:"enum=AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
-	NewStatus string `json:"new_status" schema:"enum=QUEUED"`
+	NewStatus string `json:"new_status" schema:"enum=QUEUED|COMPLETE" doc:"COMPLETE for a question of ask_user"`
 	Seq       int64  `json:"seq"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -94,13 +95,57 @@ func (r *Handler) dispatch(ctx context.Context, room, minAgeMS int) (texts []str
 	return texts, strings.Join(failed, "\n"), nil
 }
 
-// question posts a notice that the agent asks a person in a dialog of the host. It answers nothing for the person.
+// question puts the questions of a dialog of the host into the inbox, too. It answers nothing for the person.
 func (r *Handler) question(ctx context.Context) error {
 	if _, err := r.open(true); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("an agent asks in a dialog of %s: %s", r.In.Host, safetext.Quote(r.In.Question, 300))
-	return r.tell(ctx, "question", r.In.Use, text, map[string]any{"question": r.In.Question, "tool_use_id": r.In.Use})
+	for i, one := range asksOf(r) {
+		if _, err := ask(ctx, r, i, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asksOf returns the questions of the event. A front door may know their text alone.
+func asksOf(r *Handler) []dialect.Ask {
+	if len(r.In.Asks) == 0 && r.In.Question != "" {
+		return []dialect.Ask{{Text: r.In.Question}}
+	}
+	return r.In.Asks
+}
+
+// ask puts a question into the inbox, and returns its task. The same question of the same tool call has one task. A host that
+// does not name its tool calls has one task for all open questions of the same text, and none for one that is not open.
+func ask(ctx context.Context, r *Handler, i int, q dialect.Ask) (schema.Task, error) {
+	p := schema.AskUserParams{
+		SessionID: cmp.Or(r.own(), defaultSession), Question: q.Text, Description: "a dialog of " + r.In.Host,
+	}
+	if r.In.Use == "" {
+		var open schema.AwaitingList
+		err := r.call(ctx, "list_awaiting", schema.ListAwaitingParams{}, &open)
+		for _, w := range open.Items {
+			if w.Question == q.Text && w.Description == p.Description {
+				return schema.Task{TaskID: w.TaskID, CurrentAttemptID: w.AttemptID}, nil
+			}
+		}
+		if err != nil || r.In.Kind != dialect.Question {
+			return schema.Task{}, err
+		}
+	} else {
+		p.IdempotencyKey = digest(r.Host.Name, p.SessionID, r.In.Use, strconv.Itoa(i), q.Text)
+	}
+	for _, o := range q.Options {
+		p.Options = append(p.Options, schema.Option(o))
+	}
+	var asked schema.TaskResult
+	err := r.call(ctx, "ask_user", p, &asked)
+	if fault, ok := errors.AsType[*schema.Error](err); ok && fault.Data.Code == schema.InvalidParams {
+		p.Options = nil // the inbox cannot show the options of the dialog
+		err = r.call(ctx, "ask_user", p, &asked)
+	}
+	return asked.Task, err
 }
 
 // repeatAge is the age, in milliseconds, below which the events of tools repeat no instruction: a turn has many of them.
@@ -129,18 +174,21 @@ func (r *Handler) tool(ctx context.Context) (a dialect.Answer, err error) {
 		return a, err
 	}
 	if r.In.Question != "" {
-		if err := r.Answered(ctx); err != nil {
+		if a.Person, err = r.answered(ctx); err != nil {
 			return a, err
 		}
 	}
 	switch {
 	case r.In.Agent != "" || !r.In.Context:
 		return a, nil
-	case r.In.PromptTakesContext:
+	case r.In.PromptTakesContext && a.Person == "":
 		a.Context, err = r.anchor(ctx)
 		return a, err
 	}
-	return r.handOver(ctx, repeatAge)
+	told := a.Person
+	a, err = r.handOver(ctx, repeatAge)
+	a.Person = strings.Trim(told+"\n"+a.Person, "\n")
+	return a, err
 }
 
 // report reports an event for each session. The calls share one commit, because all of them wait while the store opens.
@@ -160,29 +208,42 @@ func (r *Handler) report(ctx context.Context, sessions []string, kind string, da
 	return errors.Join(faults...)
 }
 
-// Answered consumes the notices about the question that the event asked.
+// Answered takes the questions of the event out of the inbox, because the dialog of the host has closed.
 func (r *Handler) Answered(ctx context.Context) error {
 	if some, err := r.open(false); err != nil || !some {
 		return err
 	}
-	var open schema.NoticeList
-	if err := r.call(ctx, "list_notices", schema.ListNoticesParams{SessionID: cmp.Or(r.own(), defaultSession), Peek: true}, &open); err != nil {
-		return err
-	}
-	var ids []string
-	for _, n := range open.Items {
-		var about struct {
-			Question string `json:"question"`
-			Use      string `json:"tool_use_id"`
+	_, err := r.answered(ctx)
+	return err
+}
+
+// answered records the answers of a dialog. Where the inbox was faster, its answer counts: the session has it as an instruction,
+// and the person is told.
+func (r *Handler) answered(ctx context.Context) (person string, err error) {
+	for i, one := range asksOf(r) {
+		t, err := ask(ctx, r, i, one)
+		if err != nil {
+			return person, err
 		}
-		if json.Unmarshal(n.Data, &about) == nil && about.Question == r.In.Question && about.Use == r.In.Use {
-			ids = append(ids, n.NoticeID)
+		if t.TaskID == "" {
+			continue
+		}
+		if one.Answer == "" || r.In.Kind == dialect.ToolFailed {
+			err = r.call(ctx, "cancel_task", schema.CancelTaskParams{TaskID: t.TaskID, Reason: "the dialog of " + r.In.Host + " has closed"}, nil)
+		} else {
+			err = r.call(ctx, "reply", schema.ReplyParams{
+				TaskID: t.TaskID, Reply: one.Answer, By: "dialog of " + r.In.Host, SessionID: cmp.Or(r.own(), defaultSession), AttemptID: t.CurrentAttemptID,
+			}, nil)
+		}
+		fault, refused := errors.AsType[*schema.Error](err)
+		switch {
+		case refused && (fault.Data.Code == schema.AlreadyResolved || fault.Data.Code == schema.InvalidState):
+			person = "waybill: the question was answered in the inbox first; the agent gets that answer"
+		case err != nil:
+			return person, err
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return r.call(ctx, "consume_notices", schema.ConsumeNoticesParams{NoticeIDs: ids}, nil)
+	return person, nil
 }
 
 // compact marks the session, so that its next event that takes a text brings the anchor. The facts of an anchor are in the

@@ -150,18 +150,71 @@ func TestHostileTextIsPassedOn(t *testing.T) {
 	require.Equal(t, "acknowledged", w.only().State)
 }
 
-func TestAQuestionInTheHostsDialogIsANotice(t *testing.T) {
-	w := newWorld(t)
-	question := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "tool_input": map[string]any{
-		"questions": []any{map[string]any{"question": "Which \x1b[2Jdatabase?"}},
+// dialog returns the event of a tool call that asks a person, with the answer of the person if it has one.
+func dialog(use, answer string) map[string]any {
+	event := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": use, "tool_input": map[string]any{
+		"questions": []any{map[string]any{"question": "Which \x1b[2Jdatabase?", "options": []any{
+			map[string]any{"label": "SQLite", "description": "one file"}, map[string]any{"label": "PostgreSQL\x1b[2J"},
+		}}},
 	}}
-	for range 2 {
-		require.Zero(t, w.hook("PreToolUse", question), "only the person answers it")
+	if answer != "" {
+		event["tool_response"] = map[string]any{"answers": map[string]any{"Which \x1b[2Jdatabase?": answer}}
 	}
-	require.Equal(t, []string{`an agent asks in a dialog of claude-code: "Which [2Jdatabase?"`}, w.notices())
+	return event
+}
+
+// inbox returns the questions that wait.
+func (w *world) inbox() []schema.Awaiting {
+	w.t.Helper()
+	var list schema.AwaitingList
+	w.call("list_awaiting", `{}`, &list)
+	return list.Items
+}
+
+func TestAQuestionInTheHostsDialogStandsInTheInbox(t *testing.T) {
+	w := newWorld(t)
+	for range 2 {
+		require.Zero(t, w.hook("PreToolUse", dialog("toolu_1", "")), "only the person answers it")
+	}
+	waits := w.inbox()
+	require.Len(t, waits, 1)
+	require.Equal(t, "a dialog of claude-code", waits[0].Description)
+	require.Equal(t, "Which \ufffd[2Jdatabase?", waits[0].Question)
+	require.Equal(t, schema.Option{Label: "SQLite", Detail: "one file"}, waits[0].Options[0])
 	require.Zero(t, w.hook("PreToolUse", bash("toolu_2", "ls")))
-	require.Zero(t, w.hook("PostToolUse", question))
-	require.Empty(t, w.notices(), "it was answered")
+
+	require.Zero(t, w.hook("PostToolUse", dialog("toolu_1", "SQLite")))
+	require.Empty(t, w.inbox())
+	require.Empty(t, w.notices())
+	var d schema.TaskDetail
+	w.call("get_task", `{"task_id":"`+waits[0].TaskID+`"}`, &d)
+	require.Equal(t, "SQLite dialog of claude-code", d.Replies[0].Option+" "+d.Replies[0].By)
+	require.Empty(t, w.hook("UserPromptSubmit", map[string]any{"prompt": "go"}).context(), "the agent has the answer already")
+}
+
+func TestTheInboxWasFasterThanTheDialog(t *testing.T) {
+	w := newWorld(t)
+	require.Zero(t, w.hook("PreToolUse", dialog("toolu_1", "")))
+	w.call("reply", `{"task_id":"`+w.inbox()[0].TaskID+`","option":"SQLite","by":"ann"}`, nil)
+	late := w.hook("PostToolUse", dialog("toolu_1", "MySQL"))
+	require.Contains(t, late.SystemMessage, "answered in the inbox first")
+	require.Contains(t, late.context(), "The answer counts, whatever a dialog says:\nSQLite")
+	require.Empty(t, w.hook("UserPromptSubmit", map[string]any{"prompt": "go"}).context(), "it is told once")
+}
+
+// The host was killed while its dialog was open. The session gets the answer when it goes on.
+func TestAHostThatIsGoneGetsTheAnswerWithItsNextPrompt(t *testing.T) {
+	w := newWorld(t)
+	require.Zero(t, w.hook("PreToolUse", dialog("toolu_1", "")))
+	w.call("reply", `{"task_id":"`+w.inbox()[0].TaskID+`","reply":"neither"}`, nil)
+	require.Contains(t, w.hook("UserPromptSubmit", map[string]any{"prompt": "go"}).context(), "\nneither")
+}
+
+func TestADialogThatWasClosedLeavesTheInbox(t *testing.T) {
+	w := newWorld(t)
+	require.Zero(t, w.hook("PreToolUse", dialog("toolu_1", "")))
+	w.hook("PostToolUseFailure", dialog("toolu_1", ""))
+	require.Empty(t, w.inbox())
 }
 
 // The notice was posted for the session of --session, and looked for under that of the host.

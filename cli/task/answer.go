@@ -90,6 +90,9 @@ func (a commands) reply(ctx context.Context, p schema.ReplyParams) error {
 		if err := l.Call(ctx, "reply", p, &r); err != nil {
 			return err
 		}
+		if r.NewStatus == "COMPLETE" {
+			return a.Done(r, "%s is answered; the session that asked gets the answer", r.TaskID)
+		}
 		return a.Done(r, "%s was %s and is %s again", r.TaskID, r.OldStatus, r.NewStatus)
 	})
 }

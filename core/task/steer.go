@@ -9,6 +9,9 @@ import (
 // This file has the events from outside the attempts: of a person, of the run, and of the tasks that the task waits for.
 
 func (t Task) again(e Retry) (Task, []core.Effect, error) {
+	if t.Spec.Role == RoleQuestion {
+		return t.refuse("retried: it is only a question; the session that asked can ask again")
+	}
 	switch t.Phase.(type) {
 	case Errored, Cancelled, Blocked:
 		t.Spent = Spent{}

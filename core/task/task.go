@@ -44,6 +44,10 @@ type Spec struct {
 	Labels      string // a JSON object, or ""
 }
 
+// RoleQuestion is the role of a task that is only a question of a session. No worker runs it: the session is its worker, and
+// the answer completes it.
+const RoleQuestion = "question"
+
 // Spent counts the failures since the task was created, or since a person retried it after its end. A reply does not
 // reset it.
 type Spent struct {

@@ -49,6 +49,7 @@ type Input struct {
 	Tool     string
 	Use      string         // the id of the tool call; "" if the host has none
 	Question string         // of the agent to the person, on one line
+	Asks     []Ask          // the questions in it, each with its options
 	Data     map[string]any // of a tool call, as it is reported
 }
 
@@ -148,7 +149,7 @@ func (h Host) readTool(event map[string]any, in *Input) {
 	}
 	input, output := pick(event, h.fields.input), pick(event, h.fields.output)
 	if slices.Contains(h.Questions, in.Tool) {
-		in.Question = asked(input)
+		in.Question, in.Asks = asked(input), asksOf(input, output)
 	} else if in.Kind == Question {
 		in.Kind = 0 // a matcher that the host ignores
 	}
@@ -230,6 +231,55 @@ func asked(input any) string {
 	}
 	return safetext.OneLine(strings.Join(texts, " "), maxQuestion)
 }
+
+// An Ask is one question of an agent to a person.
+type Ask struct {
+	Text    string
+	Options []Option
+	Answer  string // of the person in the dialog of the host; "" if the event has none
+}
+
+// An Option is an answer that the dialog offers.
+type Option struct{ Label, Detail string }
+
+// Bounds of one question, in characters, and of the questions in one call.
+const (
+	maxAsk     = 4000
+	maxAsks    = 8
+	maxOptions = 20
+)
+
+// asksOf returns the questions in the input of a tool, with the answers in its output.
+func asksOf(input, output any) (asks []Ask) {
+	members, _ := input.(map[string]any)
+	all, ok := members["questions"].([]any)
+	if !ok {
+		all = []any{input}
+	}
+	answers, _ := output.(map[string]any)
+	if inner, ok := answers["answers"].(map[string]any); ok {
+		answers = inner
+	}
+	for _, one := range all[:min(len(all), maxAsks)] {
+		q, _ := one.(map[string]any)
+		text := str(pick(q, []string{"question", "message", "prompt", "title"}))
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		ask := Ask{Text: shown(text, maxAsk), Answer: shown(str(answers[text]), maxAsk)}
+		list, _ := pick(q, []string{"options", "choices"}).([]any)
+		for _, o := range list[:min(len(list), maxOptions)] {
+			option, _ := o.(map[string]any)
+			label := str(o) + str(option["label"])
+			ask.Options = append(ask.Options, Option{shown(label, 200), shown(str(option["description"]), 1000)})
+		}
+		asks = append(asks, ask)
+	}
+	return asks
+}
+
+// shown returns the text of an agent as a person may see it.
+func shown(text string, limit int) string { return strings.TrimSpace(safetext.Verbatim(text, limit)) }
 
 // pick returns the value of the first of the names that the event has.
 func pick(event map[string]any, names []string) any {

@@ -172,6 +172,30 @@ class AcknowledgeResult(_AcknowledgeResultRequired, total=False):
     before_dispatch: bool
 
 
+class _AskUserParamsRequired(TypedDict):
+    #: the session that asks; it gets the answer as an instruction
+    session_id: str
+    #: at most 64 KiB
+    question: str
+
+
+class AskUserParams(_AskUserParamsRequired, total=False):
+    """AskUserParams are the params of ask_user."""
+
+    #: where the question comes from
+    description: str
+    #: at most 20
+    options: List[Option]
+    #: false: only an option is an answer; default `true`
+    allow_text: bool
+    #: the label of the option that forms suggest
+    default: str
+    #: when time takes the default; without it, never; a whole number from 1000 to 2592000000
+    default_after_ms: int
+    #: the same key with the same params returns the first answer again
+    idempotency_key: str
+
+
 class _AttemptRequired(TypedDict):
     attempt_id: str
     task_id: str
@@ -1950,6 +1974,8 @@ class ReplyParams(_ReplyParamsRequired, total=False):
     #: the label of an option of the question
     option: str
     by: str
+    #: the session that has this answer already, such as from a dialog of its host
+    session_id: str
     #: the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED
     attempt_id: str
     #: the same key with the same params returns the first answer again
@@ -1962,7 +1988,8 @@ class ReplyResult(TypedDict):
     success: bool
     task_id: str
     old_status: Literal["AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
-    new_status: Literal["QUEUED"]
+    #: COMPLETE for a question of ask_user
+    new_status: Literal["QUEUED", "COMPLETE"]
     seq: int
 
 
@@ -2880,6 +2907,7 @@ KEYED = frozenset(
         "report_session_event",
         "retry_task",
         "cancel_task",
+        "ask_user",
         "reply",
         "set_item_status",
         "init_run",
@@ -2990,6 +3018,10 @@ class Methods:
     @overload
     async def call(self, method: Literal["get_timeline"], params: TimelineParams) -> Timeline:
         """Returns the attempts of a task in order, and as text with one line each."""
+
+    @overload
+    async def call(self, method: Literal["ask_user"], params: AskUserParams) -> TaskResult:
+        """Puts a question of a session before a person, as a task that no worker claims. The answer completes the task, and goes to the session as an instruction."""
 
     @overload
     async def call(self, method: Literal["list_awaiting"], params: Optional[ListAwaitingParams] = None) -> AwaitingList:

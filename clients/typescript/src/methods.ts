@@ -26,6 +26,7 @@ export const changingMethods: ReadonlySet<string> = new Set([
   "report_session_event",
   "retry_task",
   "cancel_task",
+  "ask_user",
   "reply",
   "set_item_status",
   "init_run",

@@ -146,6 +146,26 @@ export interface AcknowledgeResult {
   seq: number;
 }
 
+/** AskUserParams are the params of ask_user. */
+export interface AskUserParams {
+  /** the session that asks; it gets the answer as an instruction */
+  session_id: string;
+  /** at most 64 KiB */
+  question: string;
+  /** where the question comes from */
+  description?: string;
+  /** at most 20 */
+  options?: Array<Option>;
+  /** false: only an option is an answer; default `true` */
+  allow_text?: boolean;
+  /** the label of the option that forms suggest */
+  default?: string;
+  /** when time takes the default; without it, never; a whole number from 1000 to 2592000000 */
+  default_after_ms?: number;
+  /** the same key with the same params returns the first answer again */
+  idempotency_key?: string;
+}
+
 /** Attempt is one execution of a task. */
 export interface Attempt {
   attempt_id: string;
@@ -1604,6 +1624,8 @@ export interface ReplyParams {
   /** the label of an option of the question */
   option?: string;
   by?: string;
+  /** the session that has this answer already, such as from a dialog of its host */
+  session_id?: string;
   /** the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED */
   attempt_id?: string;
   /** the same key with the same params returns the first answer again */
@@ -1615,7 +1637,8 @@ export interface ReplyResult {
   success: boolean;
   task_id: string;
   old_status: "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
-  new_status: "QUEUED";
+  /** COMPLETE for a question of ask_user */
+  new_status: "QUEUED" | "COMPLETE";
   seq: number;
 }
 
@@ -2326,6 +2349,8 @@ export interface MethodMap {
   "list_tasks": { params: ListTasksParams; result: TaskList };
   /** Returns the attempts of a task in order, and as text with one line each. */
   "get_timeline": { params: TimelineParams; result: Timeline };
+  /** Puts a question of a session before a person, as a task that no worker claims. The answer completes the task, and goes to the session as an instruction. */
+  "ask_user": { params: AskUserParams; result: TaskResult };
   /** Lists the tasks that wait for an answer, the oldest first. */
   "list_awaiting": { params: ListAwaitingParams; result: AwaitingList };
   /** Answers the question of a task by one of its options or in own words, and continues the task. Of several replies the first wins. */
