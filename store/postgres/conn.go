@@ -15,6 +15,7 @@ import (
 
 	"waybill/store"
 	"waybill/store/sqlstore"
+	"waybill/store/sqlstore/spelling"
 )
 
 // conn is one connection to the database, used by one goroutine at a time.
@@ -131,7 +132,7 @@ func (c *conn) statement(text string) (*prompt, error) {
 	if p, ok := c.names[text]; ok {
 		return p, nil
 	}
-	p := &prompt{text: sqlstore.Shared(text)}
+	p := &prompt{text: spelling.Shared(text)}
 	if !c.pooled {
 		name := "w" + strconv.Itoa(len(c.names))
 		if _, err := c.pg.Prepare(c.ctx, name, p.text, nil); err != nil {

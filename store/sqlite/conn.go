@@ -14,6 +14,7 @@ import (
 	"modernc.org/sqlite"
 
 	"waybill/store/sqlstore"
+	"waybill/store/sqlstore/spelling"
 )
 
 // access is what a connection may do with its file.
@@ -97,7 +98,7 @@ func (c *conn) close() error {
 func (c *conn) prepared(text string, args []any) (*stmt, error) {
 	s, ok := c.stmts[text]
 	if !ok {
-		raw, err := c.raw.Prepare(sqlstore.Alone(text))
+		raw, err := c.raw.Prepare(spelling.Alone(text))
 		if err != nil {
 			return nil, err
 		}

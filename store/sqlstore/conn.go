@@ -4,12 +4,13 @@
 package sqlstore
 
 import (
+	"waybill/internal/lazy"
 	"waybill/store"
 )
 
 // A Conn is a connection with a transaction in it, used by one goroutine at a time. Statements have a ? for each
-// argument, which is int64, string, []byte or nil. They are written for tables that workspaces share: see Alone and
-// Shared.
+// argument, which is int64, string, []byte or nil. They are written for tables that workspaces share: see package
+// spelling.
 type Conn interface {
 	// Exec runs a statement that returns no rows, and tells how many rows it changed.
 	Exec(text string, args ...any) (changed int64, err error)
@@ -28,6 +29,16 @@ type Conn interface {
 	// rows than they need.
 	Streams() bool
 }
+
+// The statements of this package are written for tables that many workspaces share. Each row has the number of its
+// workspace, for which :w stands. They name indexes where SQLite, which has no row counts, would choose another one.
+
+// A text is a statement, or a part of one, that is put together when it is first needed.
+type text = lazy.Value[string]
+
+// limited ends a statement whose last argument bounds its rows. With a bare ?, SQLite would prepare the statement again
+// for each new number, because it plans for the number.
+const limited = " LIMIT ?+0"
 
 // Number runs a statement that returns one integer.
 func Number(c Conn, text string, args ...any) (n int64, err error) {

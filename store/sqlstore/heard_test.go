@@ -19,6 +19,7 @@ import (
 	"waybill/store"
 	"waybill/store/sqlite"
 	"waybill/store/sqlstore"
+	"waybill/store/sqlstore/spelling"
 )
 
 // The tables of a statement, and where it names the workspace of one.
@@ -59,9 +60,9 @@ func (h *heard) hear(text string) (spelled string) {
 	if known {
 		return spelled
 	}
-	spelled = sqlstore.Alone(text)
+	spelled = spelling.Alone(text)
 	if len(tables.FindAllString(text, -1)) > len(named.FindAllString(text, -1)) ||
-		ofShared.MatchString(spelled) || ofAlone.MatchString(sqlstore.Shared(text)) {
+		ofShared.MatchString(spelled) || ofAlone.MatchString(spelling.Shared(text)) {
 		h.t.Errorf("it does not name its workspace, or it cannot be spelled for each database: %s", text)
 	}
 	spelled = bracketed.ReplaceAllString(spelled, "${1}SELECT * FROM (SELECT")

@@ -1,11 +1,11 @@
-package sqlstore_test
+package spelling_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/store/sqlstore"
+	"waybill/store/sqlstore/spelling"
 )
 
 // TestStatementsAreSpelledForEachDatabase: one text, with and without the column of the workspace.
@@ -35,7 +35,7 @@ func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
 			"SELECT 1 FROM breakers WHERE breakers.workspace = $1 AND sha256(key) = sha256($2)",
 		},
 	} {
-		require.Equal(t, row.alone, sqlstore.Alone(row.text))
-		require.Equal(t, row.shared, sqlstore.Shared(row.text))
+		require.Equal(t, row.alone, spelling.Alone(row.text))
+		require.Equal(t, row.shared, spelling.Shared(row.text))
 	}
 }

@@ -1,23 +1,14 @@
-package sqlstore
+// Package spelling turns the statements of package sqlstore into those of a database. It refuses to decide what a statement
+// does.
+package spelling
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 
-	"waybill/internal/lazy"
 	"waybill/internal/lazyregexp"
 )
-
-// The statements of this package are written for tables that many workspaces share. Each row has the number of its
-// workspace, for which :w stands. They name indexes where SQLite, which has no row counts, would choose another one.
-
-// A text is a statement, or a part of one, that is put together when it is first needed.
-type text = lazy.Value[string]
-
-// limited ends a statement whose last argument bounds its rows. With a bare ?, SQLite would prepare the statement again
-// for each new number, because it plans for the number.
-const limited = " LIMIT ?+0"
 
 var (
 	indexHint   = lazyregexp.New(` INDEXED BY \w+`)
