@@ -7,6 +7,7 @@ import (
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/store"
+	"waybill/store/sqlstore/phase"
 )
 
 const (
@@ -26,6 +27,15 @@ const (
 		reason = ?, late_ack_at = ?, sum = ? WHERE instructions.workspace = :w AND position = ?`
 )
 
+// takePhase takes the columns of a phase.
+func takePhase(r *Row) phase.Row {
+	return phase.Row{
+		State: instruction.State(r.Text()), Sends: r.Integer(),
+		SentAt: core.Instant(r.maybeInteger()), EndedAt: core.Instant(r.maybeInteger()),
+		AckBy: instruction.AckSource(r.maybeText()), Reason: r.maybeText(), LateAckAt: core.Instant(r.maybeInteger()),
+	}
+}
+
 // takeInstruction takes instructionColumns and checks them against their sum.
 func takeInstruction(r *Row, buf *encoder) (in instruction.Instruction, err error) {
 	in.Position, in.ID, in.Session, in.Content = r.Integer(), r.Text(), r.Text(), r.Text()
@@ -33,7 +43,7 @@ func takeInstruction(r *Row, buf *encoder) (in instruction.Instruction, err erro
 	in.AckOn = instruction.AckRule{EventType: r.maybeText(), Match: r.maybeText()}
 	in.Trigger = instruction.Trigger{EventType: r.maybeText(), Match: r.maybeText(), Path: r.maybeText()}
 	in.CreatedAt = core.Instant(r.Integer())
-	in.Phase = takePhase(r).phase()
+	in.Phase = takePhase(r).Phase()
 	sum := r.blob()
 	if r.err != nil || in.Phase == nil {
 		return in, Damaged("instruction " + in.ID)
@@ -133,7 +143,7 @@ func (t *Tx) create(in instruction.Instruction) error {
 		if in.Standing() {
 			trigger = [3]any{in.Trigger.EventType, in.Trigger.Match, in.Trigger.Path}
 		}
-		p := flat(in.Phase).columns()
+		p := phase.Of(in.Phase).Columns()
 		text, args = insertInstruction, append(append(append(args, trigger[:]...), int64(in.CreatedAt)), p[:]...)
 	} else {
 		args = append(args, int64(in.CreatedAt))
@@ -153,7 +163,7 @@ func (t *Tx) replacePhase(old, in instruction.Instruction) error {
 		return err
 	}
 	t.buf = t.buf.instruction(in)
-	p := flat(in.Phase).columns()
+	p := phase.Of(in.Phase).Columns()
 	if _, err := t.c.Exec(updatePhase, p[0], p[1], p[2], p[3], p[4], p[5], p[6], t.buf.sum(), in.Position); err != nil {
 		return err
 	}

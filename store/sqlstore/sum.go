@@ -7,6 +7,7 @@ import (
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/store"
+	"waybill/store/sqlstore/phase"
 )
 
 // encoder writes the values of a row one after the other, each text after its length, so that no two rows of a table
@@ -36,13 +37,13 @@ func flag(b bool) int64 {
 }
 
 func (e encoder) instruction(in instruction.Instruction) encoder {
-	p := flat(in.Phase)
+	p := phase.Of(in.Phase)
 	return e.table('i').integer(in.Position).text(in.ID).text(in.Session).text(in.Content).
 		flag(in.Tracked).flag(in.Priority).integer(int64(in.MaxRetries)).
 		text(in.AckOn.EventType).text(in.AckOn.Match).
 		text(in.Trigger.EventType).text(in.Trigger.Match).text(in.Trigger.Path).integer(int64(in.CreatedAt)).
-		text(string(in.Phase.State())).integer(p.sends).integer(int64(p.sentAt)).integer(int64(p.endedAt)).
-		text(string(p.ackBy)).text(p.reason).integer(int64(p.lateAckAt))
+		text(string(in.Phase.State())).integer(p.Sends).integer(int64(p.SentAt)).integer(int64(p.EndedAt)).
+		text(string(p.AckBy)).text(p.Reason).integer(int64(p.LateAckAt))
 }
 
 func (e encoder) run(number int64, run run.Run) encoder {
