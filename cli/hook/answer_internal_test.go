@@ -78,8 +78,9 @@ func TestHooksThatAreSwitchedOffDoNothing(t *testing.T) {
 		require.True(t, ok)
 		h, answer := hookOf(t, row, `{"hook_event_name":"Stop","session_id":"s"}`)
 		h.Env = func(name string) string { return map[string]string{program.HooksVariable: "off"}[name] }
+		given := h.Out
 		require.NoError(t, h.run(t.Context()))
-		require.NoError(t, h.Out.Close())
+		_, _, _ = given.Close(), h.Out.Close(), h.Err.Close() // run has descriptors of its own for the pipe
 		got, err := io.ReadAll(answer)
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
