@@ -84,6 +84,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		{"retry_task", named("task_id", failed), named("task_id", waiting)},
 		{"cancel_task", named("task_id", queued), named("task_id", waiting)},
 		{"reply", named("task_id", waiting) + `, "reply": "x"`, named("task_id", waiting) + `, "reply": "y"`},
+		{"ask_user", `"session_id": "ses_1", "question": "Keep it?"`, `"session_id": "ses_1", "question": "Drop it?"`},
 		{"set_item_status", `"plan": "tasks.md", "item_id": "2", "status": "completed"`, `"plan": "tasks.md", "item_id": "3", "status": "completed"`},
 		{"init_run", `"plan": "tasks.md", "item_id": "2"`, `"plan": "tasks.md", "item_id": "2", "resume": "new"`},
 		{"ingest_output", named("run_id", run) + `, "role": "worker", "output": "x"`, named("run_id", run) + `, "role": "worker", "output": "y"`},

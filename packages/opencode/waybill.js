@@ -291,6 +291,7 @@ var changingMethods = /* @__PURE__ */ new Set([
   "report_session_event",
   "retry_task",
   "cancel_task",
+  "ask_user",
   "reply",
   "set_item_status",
   "init_run",
