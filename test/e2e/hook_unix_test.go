@@ -20,7 +20,8 @@ import (
 // A project is a workspace in which a host runs the hooks of waybill.
 type project struct {
 	world
-	t *testing.T
+	t      *testing.T
+	binary string // of hooks, if it is not the test binary
 }
 
 func newProject(t *testing.T) *project {
@@ -32,6 +33,9 @@ func newProject(t *testing.T) *project {
 func (p *project) hook(input string) (stdout, stderr string) {
 	p.t.Helper()
 	cmd := p.command(p.t, "hook", "claude-code", "--timeout", "60s")
+	if p.binary != "" {
+		cmd.Path = p.binary
+	}
 	cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+p.workspace)
 	var out, wrong bytes.Buffer
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.t.TempDir(), strings.NewReader(input), &out, &wrong
@@ -89,25 +93,29 @@ func TestHooksOfTheDocs(t *testing.T) {
 func TestFiftyHookProcessesAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
+	binary, err := build() // with the race detector, fifty processes exceed the time limit of a hook on a loaded machine
+	require.NoError(t, err)
+	p.binary = binary
 	host := p.serve(t)
 	for i := range 50 {
 		host.must("queue_instruction_with_ack", fmt.Sprintf(
 			`{"content":"number %d","session_id":"other","ack_on":{"event_type":"tool","match":{"tool_input.command":"make %d"}}}`, i, i), nil)
 		host.must("queue_instruction", fmt.Sprintf(`{"content":"once %d.","session_id":"s"}`, i), nil)
 	}
-	var mu sync.Mutex // guards told
-	var told string
+	var mu sync.Mutex // guards told and wrong
+	var told, wrong string
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			p.hook(fmt.Sprintf(`{"session_id":"other","hook_event_name":"PostToolUse","tool_use_id":"t%d","tool_name":"Bash","tool_input":{"command":"make %d"}}`, i, i))
-			text, _ := p.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"Go on."}`)
+			_, faults := p.hook(fmt.Sprintf(`{"session_id":"other","hook_event_name":"PostToolUse","tool_use_id":"t%d","tool_name":"Bash","tool_input":{"command":"make %d"}}`, i, i))
+			text, more := p.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"Go on."}`)
 			mu.Lock()
 			defer mu.Unlock()
-			told += text
+			told, wrong = told+text, wrong+faults+more
 		})
 	}
 	all.Wait()
+	require.Empty(t, wrong)
 	for i := range 50 {
 		require.Equal(t, 1, strings.Count(told, fmt.Sprintf("once %d.", i)))
 	}

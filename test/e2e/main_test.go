@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,8 +52,20 @@ func (r fromRoot) Run() int {
 	}
 	_ = os.Setenv("XDG_CONFIG_HOME", filepath.Join(os.TempDir(), "waybill-tests-have-no-settings"))
 	_ = flag.Set("test.parallel", "6") // the tests wait for processes; the command line overrides it
+	folder, err := os.MkdirTemp("", "waybill-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // a folder for temporary files
+	binaries = folder
 	return r.M.Run()
 }
+
+// binaries is the folder for the program, for as long as the tests run.
+var binaries string
+
+// build builds the program as users get it, once, and returns its path.
+var build = sync.OnceValues(func() (string, error) { return shipped.Build(binaries) })
 
 // writeProgram writes a script that can be started at once. If another test forked while the file is open, its child
 // would keep the file open for a moment, and the system starts no file that is open for writing.
@@ -98,8 +111,7 @@ func shell(t *testing.T, example string) (dir string, script func(text string, f
 // time that they take with the race detector; the other tests of this folder have that.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	binaries := t.TempDir()
-	_, err := shipped.Build(binaries)
+	binary, err := build()
 	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "test/e2e/testdata/script",
@@ -112,7 +124,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("REPOSITORY", root)
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
-			env.Setenv("PATH", binaries+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(binary)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
