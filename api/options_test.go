@@ -53,6 +53,17 @@ func TestOwnWordsAreAnAnswerUnlessTheQuestionIsClosed(t *testing.T) {
 	h.call("get_task", `{"task_id": %q}`, id).has("drop it", "task.user_option")
 }
 
+func TestABlankOptionIsNoAnswer(t *testing.T) {
+	for _, rest := range []string{`, "allow_text": false`, ""} {
+		h := newHost(t, setup{})
+		id, c := h.in("RUNNING")
+		h.finish(c, choices+rest)
+		h.bad("/option", "reply", `{"task_id": %q, "option": " "}`, id)
+		h.bad("/option", "reply", `{"task_id": %q, "option": "\t", "reply": "keep"}`, id)
+		h.is("AWAITING_RESPONSE", id)
+	}
+}
+
 func TestTimeTakesADefaultAndNoPerson(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, h *host) {
 		id, c := h.in("RUNNING")

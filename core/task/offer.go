@@ -181,7 +181,10 @@ type Choice struct {
 // say why the answer does not suit the offer.
 func (o Offer) choose(option, text string) (choice Choice, answer, pointer, problem string) {
 	t := o.terms()
-	option = strings.TrimSpace(option)
+	blank := option != ""
+	if option = strings.TrimSpace(option); blank && option == "" {
+		return choice, "", "/option", "it is blank; give the label of an option, or answer with reply"
+	}
 	if len(t.Options) == 0 {
 		if option != "" {
 			return choice, "", "/option", "its question has no options; answer with reply"
