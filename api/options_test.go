@@ -22,7 +22,7 @@ func TestTheAnswerSaysWhichOption(t *testing.T) {
 		w.has(true, "items.0.allow_text")
 		w.has("drop it", "items.0.default")
 		w.lacks("items.0.default_at")
-		h.bad("/option", "reply", `{"task_id": %q, "option": "Keep"}`, id)
+		h.bad("/option", "reply", `{"task_id": %q, "option": "keep it"}`, id)
 		h.call("reply", `{"task_id": %q, "option": "keep", "by": "ann"}`, id)
 		h.refused(schema.AlreadyResolved, "reply", `{"task_id": %q, "option": "drop it"}`, id)
 		d := h.call("get_task", `{"task_id": %q}`, id)
@@ -51,6 +51,20 @@ func TestOwnWordsAreAnAnswerUnlessTheQuestionIsClosed(t *testing.T) {
 	h.is("AWAITING_RESPONSE", id)
 	h.call("reply", `{"task_id": %q, "reply": " drop it\n"}`, id)
 	h.call("get_task", `{"task_id": %q}`, id).has("drop it", "task.user_option")
+}
+
+func TestTheCaseOfALabelDoesNotCount(t *testing.T) {
+	for _, answer := range []string{`"reply": "Drop IT"`, `"option": "DROP it"`, `"option": "Drop it", "reply": "dROP it\n"`} {
+		for _, closed := range []string{"", `, "allow_text": false`} {
+			h := newHost(t, setup{})
+			id, c := h.in("RUNNING")
+			h.finish(c, choices+closed)
+			h.call("reply", `{"task_id": %q, `+answer+`}`, id)
+			d := h.call("get_task", `{"task_id": %q}`, id)
+			d.has("drop it", "task.user_option")
+			d.has("drop it", "task.user_reply")
+		}
+	}
 }
 
 func TestABlankOptionIsNoAnswer(t *testing.T) {

@@ -254,7 +254,7 @@ var taskLaws = []taskLaw{
 		switch {
 		case isReply && s.err == nil:
 			want = e.Text
-			if strings.TrimSpace(want) == s.after.Choice.Option || strings.TrimSpace(want) == "" {
+			if strings.EqualFold(strings.TrimSpace(want), s.after.Choice.Option) || strings.TrimSpace(want) == "" {
 				want = s.after.Choice.Option
 			}
 		case byTime && s.after.Status() != s.before.Status():

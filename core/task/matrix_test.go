@@ -208,7 +208,7 @@ func taskTables() []taskTable {
 			{"option", chooses("navy")},
 			{"option, written as a reply", as(replies, func(e *task.Reply) { e.Text = " navy\n" })},
 			{"option, with a remark", as(replies, func(e *task.Reply) { e.Option = "navy" })},
-			{"option that is not offered", chooses("Navy")},
+			{"option that is not offered", chooses("teal")},
 			{"time, default not due", passes(-1)},
 			{"time, default due", passes(0)},
 			{"time, clock set back", as(passes(0), func(e *task.TakeDefault) { e.At = -5_000_000 })},

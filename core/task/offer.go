@@ -57,7 +57,7 @@ func NewOffer(options []Option, closed bool, def string, after int64) (Offer, er
 	if len(options) > MaxOptions {
 		return Offer{}, &OfferError{"/options", fmt.Sprintf("must have at most %d options", MaxOptions), len(options)}
 	}
-	o := terms{Options: make([]Option, len(options)), Closed: closed, Default: def, After: after}
+	o := terms{Options: make([]Option, len(options)), Closed: closed, After: after}
 	seen := map[string]int{}
 	for i, option := range options {
 		option.Label = strings.TrimSpace(option.Label)
@@ -66,7 +66,7 @@ func NewOffer(options []Option, closed bool, def string, after int64) (Offer, er
 		}
 		o.Options[i] = option
 	}
-	if def != "" && o.find(def) < 0 {
+	if o.Default = o.spell(def); def != "" && o.find(def) < 0 {
 		return Offer{}, &OfferError{"/default", "must be the label of one of the options: " + labels(o.Options), def}
 	}
 	if err := o.checkAfter(); err != nil {
@@ -165,9 +165,20 @@ func (o Offer) terms() (t terms) {
 	return t
 }
 
-// find returns the index of the option with a label, or -1.
+// find returns the index of the option with a label, or -1. The case of letters does not count unless two labels differ in it.
 func (o terms) find(label string) int {
-	return slices.IndexFunc(o.Options, func(option Option) bool { return option.Label == label })
+	if i := slices.IndexFunc(o.Options, func(option Option) bool { return option.Label == label }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(o.Options, func(option Option) bool { return strings.EqualFold(option.Label, label) })
+}
+
+// spell returns the label of the option that a text names in any case, or the text itself.
+func (o terms) spell(text string) string {
+	if i := o.find(text); i >= 0 {
+		return o.Options[i].Label
+	}
+	return text
 }
 
 // A Choice says which option an answer took. The zero Choice is an answer in a person's own words.
@@ -191,10 +202,12 @@ func (o Offer) choose(option, text string) (choice Choice, answer, pointer, prob
 		}
 		return choice, text, "", ""
 	}
-	if option == "" && t.find(strings.TrimSpace(text)) >= 0 {
-		option, text = strings.TrimSpace(text), ""
+	option = t.spell(option)
+	words := t.spell(strings.TrimSpace(text))
+	if option == "" && t.find(words) >= 0 {
+		option = words
 	}
-	if strings.TrimSpace(text) == "" || strings.TrimSpace(text) == option {
+	if words == "" || words == option {
 		text = option
 	}
 	switch {

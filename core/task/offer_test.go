@@ -56,6 +56,10 @@ func TestAnOfferComesBackAsItWasMade(t *testing.T) {
 	require.Equal(t, "keep", back.Default())
 	require.Equal(t, int64(60_000_000), back.After())
 
+	other, err := task.NewOffer(o.Options(), true, "KEEP", 60_000_000)
+	require.NoError(t, err)
+	require.Equal(t, o, other, "the default is spelled as the label")
+
 	none, err := task.NewOffer(nil, false, "", 0)
 	require.NoError(t, err)
 	require.Equal(t, task.Offer{}, none)
