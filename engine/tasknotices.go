@@ -51,7 +51,7 @@ func (tx *Tx) postTask(t task.Task, about task.Attempt, kind core.NoticeKind) er
 		text, err = tx.finishedText(t, &data)
 	case core.NoticeTaskAwaiting:
 		data.Question = safetext.OneLine(t.Question, maxQuoted)
-		for _, o := range t.Offer.Options() {
+		for _, o := range t.Offer.Terms().Options {
 			data.Options = append(data.Options, safetext.OneLine(o.Label, maxQuoted))
 		}
 		text = fmt.Sprintf("%s asks: %s%s", title(t), safetext.Quote(t.Question, excerptRunes), taskview.Options(t.Offer))

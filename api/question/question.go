@@ -26,13 +26,13 @@ func Offer(o schema.Offering) (task.Offer, error) {
 
 // Offered returns what the present question of a task offers.
 func Offered(t task.Task) (w schema.Offered) {
-	options := t.Offer.Options()
-	if len(options) == 0 {
+	offer := t.Offer.Terms()
+	if len(offer.Options) == 0 {
 		return w
 	}
-	open := !t.Offer.Closed()
-	w.Options = entity.All(options, func(o task.Option) schema.Option { return schema.Option(o) })
-	w.AllowText, w.Default = &open, t.Offer.Default()
+	open := !offer.Closed
+	w.Options = entity.All(offer.Options, func(o task.Option) schema.Option { return schema.Option(o) })
+	w.AllowText, w.Default = &open, offer.Default
 	if p, awaiting := t.Phase.(task.Awaiting); awaiting {
 		w.DefaultAt = entity.Time(p.DefaultAt)
 	}

@@ -148,11 +148,11 @@ func sayAwaiting(t Task, _ core.History) string {
 	}
 	text := fmt.Sprintf("attempt %d asked %q at %s, and no answer has come",
 		t.Current.Number, safetext.OneLine(t.Question, errorRunes), t.Current.EndedAt().RFC3339())
-	if n := len(t.Offer.Options()); n > 0 {
+	if n := len(t.Offer.Terms().Options); n > 0 {
 		text += "; it offers " + core.Counted(n, "option")
 	}
 	if p := t.Phase.(Awaiting); p.DefaultAt != 0 {
-		text += fmt.Sprintf(", and takes %s at %s unless a person answers before", safetext.Quote(t.Offer.Default(), errorRunes), p.DefaultAt.RFC3339())
+		text += fmt.Sprintf(", and takes %s at %s unless a person answers before", safetext.Quote(t.Offer.Terms().Default, errorRunes), p.DefaultAt.RFC3339())
 	}
 	return text
 }
@@ -334,7 +334,7 @@ func bindAny(t Task) Event {
 // replyAny returns an answer that suits the question.
 func replyAny(t Task) Event {
 	e := Reply{At: t.UpdatedAt, Text: "yes"}
-	if options := t.Offer.Options(); len(options) > 0 {
+	if options := t.Offer.Terms().Options; len(options) > 0 {
 		e.Text = options[0].Label
 	}
 	return e

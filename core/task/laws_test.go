@@ -258,7 +258,7 @@ var taskLaws = []taskLaw{
 				want = s.after.Choice.Option
 			}
 		case byTime && s.after.Status() != s.before.Status():
-			want = s.before.Offer.Default()
+			want = s.before.Offer.Terms().Default
 		case settled:
 			want = ""
 		}
@@ -269,15 +269,15 @@ var taskLaws = []taskLaw{
 		if !s.after.Continues() {
 			return choice != (task.Choice{})
 		}
-		offered := slices.ContainsFunc(s.after.Offer.Options(), func(o task.Option) bool { return o.Label == choice.Option })
-		return choice.Option != "" && !offered || s.after.Offer.Closed() && s.after.Reply != choice.Option
+		offered := slices.ContainsFunc(s.after.Offer.Terms().Options, func(o task.Option) bool { return o.Label == choice.Option })
+		return choice.Option != "" && !offered || s.after.Offer.Terms().Closed && s.after.Reply != choice.Option
 	}},
 	{"only time takes a default for a person, and only when it is due", func(_ *taskModel, s taskStep) bool {
 		e, byTime := s.event.(task.TakeDefault)
 		p, _ := s.before.Phase.(task.Awaiting)
 		taken := s.after.Choice.ByTime && s.after.Choice != s.before.Choice
 		logged := slices.Contains(s.effects, core.Effect(core.Record{Type: core.TaskDefaulted}))
-		return taken != logged || taken && (!byTime || p.DefaultAt == 0 || e.At < p.DefaultAt || s.after.Choice.Option != s.before.Offer.Default()) ||
+		return taken != logged || taken && (!byTime || p.DefaultAt == 0 || e.At < p.DefaultAt || s.after.Choice.Option != s.before.Offer.Terms().Default) ||
 			byTime && !taken && p.DefaultAt != 0 && e.At >= p.DefaultAt
 	}},
 	{"a default is due no later than its offer says", func(_ *taskModel, s taskStep) bool {
@@ -289,10 +289,10 @@ var taskLaws = []taskLaw{
 		if e, byTime := s.event.(task.TakeDefault); byTime {
 			at = e.At
 		}
-		if s.after.Offer.After() == 0 {
+		if s.after.Offer.Terms().After == 0 {
 			return p.DefaultAt != 0
 		}
-		return p.DefaultAt != at+core.Instant(s.after.Offer.After())
+		return p.DefaultAt != at+core.Instant(s.after.Offer.Terms().After)
 	}},
 	{"output and question are those of the last report that counts", func(_ *taskModel, s taskStep) bool {
 		e, isReport := s.event.(task.Finish)

@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,10 +28,10 @@ const (
 
 // An Offer holds the options of a question and the rules for its answer. The zero Offer has no options: every text is an
 // answer. Two offers compare with ==.
-type Offer struct{ text string } // the JSON of terms, or ""
+type Offer struct{ text string } // the JSON of Terms, or ""
 
-// terms are the content of an offer.
-type terms struct {
+// Terms are the content of an offer.
+type Terms struct {
 	Options []Option `json:"options"`
 	Closed  bool     `json:"closed,omitempty"`  // only an option is an answer
 	Default string   `json:"default,omitempty"` // a label
@@ -57,7 +58,7 @@ func NewOffer(options []Option, closed bool, def string, after int64) (Offer, er
 	if len(options) > MaxOptions {
 		return Offer{}, &OfferError{"/options", fmt.Sprintf("must have at most %d options", MaxOptions), len(options)}
 	}
-	o := terms{Options: make([]Option, len(options)), Closed: closed, After: after}
+	o := Terms{Options: make([]Option, len(options)), Closed: closed, After: after}
 	seen := map[string]int{}
 	for i, option := range options {
 		option.Label = strings.TrimSpace(option.Label)
@@ -112,7 +113,7 @@ func (o Option) check(i int, seen map[string]int) error {
 	return nil
 }
 
-func (o terms) checkAfter() error {
+func (o Terms) checkAfter() error {
 	switch {
 	case o.After == 0:
 		return nil
@@ -124,38 +125,27 @@ func (o terms) checkAfter() error {
 	return nil
 }
 
-// ParseOffer returns the offer whose String is the text.
+// ParseOffer returns the offer whose String is the text. It applies no bounds, so that stored questions stay readable after
+// the bounds change.
 func ParseOffer(text string) (Offer, error) {
 	if text == "" {
 		return Offer{}, nil
 	}
-	var o terms
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
+	var t Terms
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
 		return Offer{}, fmt.Errorf("read an offer: %w", err)
 	}
-	offer, err := NewOffer(o.Options, o.Closed, o.Default, o.After)
-	if err == nil && offer.text != text {
-		err = fmt.Errorf("read an offer: it is not as it was written")
+	if len(t.Options) == 0 {
+		return Offer{}, errors.New("read an offer: it has no options")
 	}
-	return offer, err
+	return Offer{text}, nil
 }
 
 // String returns the offer as a text for ParseOffer.
 func (o Offer) String() string { return o.text }
 
-// Options returns the options in their order.
-func (o Offer) Options() []Option { return o.terms().Options }
-
-// Closed reports whether only an option is an answer.
-func (o Offer) Closed() bool { return o.terms().Closed }
-
-// Default returns the label of the default, or "".
-func (o Offer) Default() string { return o.terms().Default }
-
-// After returns the time in microseconds until the default is taken, or 0 for never.
-func (o Offer) After() int64 { return o.terms().After }
-
-func (o Offer) terms() (t terms) {
+// Terms returns the content of the offer. It decodes a text, so a caller of several fields keeps the result.
+func (o Offer) Terms() (t Terms) {
 	if o.text == "" {
 		return t
 	}
@@ -166,7 +156,7 @@ func (o Offer) terms() (t terms) {
 }
 
 // find returns the index of the option with a label, or -1. The case of letters does not count unless two labels differ in it.
-func (o terms) find(label string) int {
+func (o Terms) find(label string) int {
 	if i := slices.IndexFunc(o.Options, func(option Option) bool { return option.Label == label }); i >= 0 {
 		return i
 	}
@@ -174,7 +164,7 @@ func (o terms) find(label string) int {
 }
 
 // spell returns the label of the option that a text names in any case, or the text itself.
-func (o terms) spell(text string) string {
+func (o Terms) spell(text string) string {
 	if i := o.find(text); i >= 0 {
 		return o.Options[i].Label
 	}
@@ -191,7 +181,7 @@ type Choice struct {
 // choose returns the option and the text of a person's answer. A text that is a label takes that option. pointer and problem
 // say why the answer does not suit the offer.
 func (o Offer) choose(option, text string) (choice Choice, answer, pointer, problem string) {
-	t := o.terms()
+	t := o.Terms()
 	blank := option != ""
 	if option = strings.TrimSpace(option); blank && option == "" {
 		return choice, "", "/option", "it is blank; give the label of an option, or answer with reply"

@@ -95,14 +95,14 @@ func takeDefault(t Task, e TakeDefault) (Task, []core.Effect, error) {
 	if !awaiting || p.DefaultAt == 0 {
 		return t, nil, nil
 	}
-	if latest := e.At + core.Instant(t.Offer.After()); p.DefaultAt > latest {
+	if latest := e.At + core.Instant(t.Offer.Terms().After); p.DefaultAt > latest {
 		t.Phase = Awaiting{DefaultAt: latest}
 		return t, nil, nil
 	}
 	if e.At < p.DefaultAt {
 		return t, nil, nil
 	}
-	label := t.Offer.Default()
+	label := t.Offer.Terms().Default
 	return answered(t, label, Choice{Option: label, ByTime: true}, e.At, e.Next, core.TaskDefaulted)
 }
 

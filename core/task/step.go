@@ -216,7 +216,7 @@ func (t Task) finish(e Finish) (Task, []core.Effect, error) {
 			return t.ended(AttemptCancelled, e.At, Failure{}, e.digest(), t.withdrawn(e.At, ""))
 		}
 		waits := Awaiting{}
-		if after := e.Offer.After(); after != 0 {
+		if after := e.Offer.Terms().After; after != 0 {
 			waits.DefaultAt = e.At + core.Instant(after)
 		}
 		return t.ended(AttemptAwaiting, e.At, Failure{}, e.digest(), waits)

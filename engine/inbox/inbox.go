@@ -204,7 +204,7 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 		e := s.taskEntry(Question, t)
 		e.AttemptID, e.Text, e.Since = t.Current.ID, t.Question, t.Current.EndedAt()
 		e.Actions, e.Next = []Action{Answer, Cancel}, []string{"reply", t.ID, "-m", "…"}
-		if e.Options = t.Offer.Options(); len(e.Options) > 0 {
+		if e.Options = t.Offer.Terms().Options; len(e.Options) > 0 {
 			e.Next = []string{"reply", t.ID, "NUMBER"}
 		}
 		all = append(all, e)

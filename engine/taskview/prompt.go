@@ -40,7 +40,7 @@ func Prompt(tx store.Tx, t task.Task) (string, error) {
 
 // offered returns the options of the question, and the number of the one that was taken.
 func offered(t task.Task) (options []prompt.Option, chosen int) {
-	for _, o := range t.Offer.Options() {
+	for _, o := range t.Offer.Terms().Options {
 		options = append(options, prompt.Option(o))
 	}
 	return options, 1 + slices.IndexFunc(options, func(o prompt.Option) bool { return t.Choice.Option != "" && o.Label == t.Choice.Option })
@@ -83,14 +83,15 @@ func exchanges(replies []store.Reply, after, last int) (list []prompt.Exchange) 
 // Options names the options of a question and its default in one part of a sentence, or returns "".
 func Options(o task.Offer) string {
 	var text string
-	for _, option := range o.Options() {
+	t := o.Terms()
+	for _, option := range t.Options {
 		text += cmp.Or(map[bool]string{true: " (options: "}[text == ""], ", ") + safetext.Quote(option.Label, 60)
 	}
 	switch {
 	case text == "":
 		return ""
-	case o.After() != 0:
-		text += "; time takes " + safetext.Quote(o.Default(), 60)
+	case t.After != 0:
+		text += "; time takes " + safetext.Quote(t.Default, 60)
 	}
 	return text + ")"
 }
