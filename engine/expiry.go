@@ -12,7 +12,7 @@ import (
 	"waybill/store"
 )
 
-// expireBatch bounds the leases that one change ends, so that other changes do not wait long.
+// expireBatch bounds the leases that one change ends, and the defaults that it takes, so that other changes do not wait long.
 const expireBatch = 64
 
 // expireLeases ends or extends once the leases that have expired, and returns their number. Both remove the lease
@@ -80,29 +80,31 @@ func (tx *Tx) expire(a task.Attempt, calm core.Instant) (moved bool, err error) 
 	return next.Current != a, err
 }
 
-// takeDefaults answers the questions whose default is due, and returns their number. An instant by after now also reaches
-// those that are due too late because the clock was set back.
-func takeDefaults(tx *Tx, by core.Instant) (moved int, err error) {
-	q := store.TaskQuery{DefaultBy: by, Limit: expireBatch}
+// takeDefaults answers a batch of the questions whose default is due, and reports whether more may be left. An instant by
+// after now also reaches those that are due too late because the clock was set back, and corrects them.
+func takeDefaults(tx *Tx, by core.Instant) (full bool, err error) {
+	q, moved := store.TaskQuery{DefaultBy: by, Limit: expireBatch}, 0
 	for {
 		page, err := tx.Tasks(q)
 		if err != nil || len(page) == 0 {
-			return moved, err
+			return false, err
 		}
 		for _, was := range page {
 			t, err := tx.stepTask(was, task.TakeDefault{At: tx.now, Next: tx.successor()})
+			if err == nil && t.Replies > was.Replies {
+				if err = tx.AddReply(replyOf(t, was, "")); err == nil {
+					_, err = completeQuestion(tx, t, was, "")
+				}
+			}
 			if err != nil {
-				return moved, err
+				return false, err
 			}
-			if t.Replies == was.Replies {
-				continue // it is not due
+			if t != was {
+				moved++
 			}
-			moved++
-			if err := tx.AddReply(replyOf(t, was, "")); err != nil {
-				return moved, err
-			}
-			if _, err := completeQuestion(tx, t, was, ""); err != nil {
-				return moved, err
+			if moved == expireBatch {
+				tx.timed = true // the watch takes the rest
+				return true, nil
 			}
 		}
 		q.After = page[len(page)-1].Position

@@ -131,7 +131,11 @@ func (e *Engine) lookAtDefaults(ctx context.Context, last *core.Instant) (wait t
 		return err
 	})
 	if err == nil && due {
-		_, err = e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) { return takeDefaults(tx, by) }})
+		var full any
+		full, err = e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) { return takeDefaults(tx, by) }})
+		if full == true {
+			return 0, nil // the change has signalled; last stays, so that the next look reaches as far
+		}
 	}
 	switch {
 	case err != nil:

@@ -74,6 +74,7 @@ func TestDefaultsAreTakenByTime(t *testing.T) {
 		"a claim gets it although nothing looks":          "poll 0; checks off; start; ask 1 1m; sleep 2m; poll 1; taken 1",
 		"no process ran when it was due":                  "poll 0; checks off; start; ask 1 1m; exit; sleep 1h; start; poll 1; taken 1",
 		"many are due together":                           "ask 200 1m; sleep 1m; taken 200",
+		"many, and the clock is set back":                 "ask 200 1h; sleep 1m; clock -24h; sleep 1m; sleep 59m; taken 0; sleep 2m; taken 200",
 		"the machine slept":                               "ask 1 1h; sleep 1m; clock 8h; sleep 1m; taken 1",
 		"the clock is set back":                           "ask 3 1h; sleep 1m; clock -24h; sleep 1m; sleep 59m; taken 0; sleep 2m; taken 3",
 		"the clock is set back between two processes":     "poll 0; checks off; start; ask 1 1h; exit; clock -24h; start; poll 0; sleep 59m; taken 0; sleep 2m; taken 1",
@@ -86,6 +87,18 @@ func TestDefaultsAreTakenByTime(t *testing.T) {
 			withLeaseHarness(t, func(_ *testing.T, h *leaseHarness) { h.play(script) })
 		})
 	}
+}
+
+// Other changes wait for the one that takes the defaults, and a worker for its claim.
+func TestDefaultsThatAreDueTogetherAreNotTakenInOneChange(t *testing.T) {
+	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
+		h.play("poll 0; checks off; ask 200 1m; sleep 2m; taken 0")
+		require.False(t, h.claim(time.Hour).Empty())
+		require.Equal(t, 64, h.countTaken())
+		before := h.st.number()
+		h.play("checks on; sleep 1s; taken 200")
+		require.GreaterOrEqual(t, h.st.number()-before, 3)
+	})
 }
 
 // ask creates a task that asks with a default, which time takes.

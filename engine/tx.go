@@ -16,7 +16,7 @@ type Tx struct {
 	now     core.Instant
 	touched []string
 	leased  bool   // a lease was created
-	timed   bool   // a question got a default that time takes
+	timed   bool   // a question has a default that time takes, or that is due already
 	judged  string // the attempt whose result is being taken; its end is not counted again
 	stats   changeStats
 }
