@@ -19,6 +19,7 @@ const (
 	keyUp, keyDown, keyLeft, keyRight, keyHome, keyEnd               = "up", "down", "left", "right", "home", "end"
 	keyPageUp, keyPageDown, keyInterrupt, keyRedraw                  = "page up", "page down", "ctrl+c", "ctrl+l"
 	keyEraseLine, keyEraseWord                                       = "ctrl+u", "ctrl+w"
+	keyCut                                                           = "cut"  // a pasted text was longer than maxPaste
 	keyNone                                                          = "none" // a key without a meaning here
 )
 
@@ -37,23 +38,68 @@ var finals = map[string]string{
 // The marks around a pasted text.
 const pasteBegin, pasteEnd = "\x1b[200~", "\x1b[201~"
 
-// maxPaste bounds a pasted text; the rest is typed text.
+// maxPaste bounds the bytes that are taken of a pasted text. The others are discarded.
 const maxPaste = 1 << 20
 
-// decode splits the input of a terminal into keys. rest is the beginning of a key whose end has not come yet; with final,
-// there is none.
-func decode(in []byte, final bool) (keys []key, rest []byte) {
+// A decoder splits the input of a terminal into keys.
+type decoder struct {
+	rest []byte // the beginning of a key whose end has not come yet
+	over bool   // rest is within a pasted text of which maxPaste bytes were taken
+}
+
+// keys returns the keys that more input completes.
+func (d *decoder) keys(more []byte) []key { return d.decode(append(d.rest, more...), false) }
+
+// late returns the keys in an input that has paused. The beginning of an escape sequence becomes a key; a paste stays
+// open, because the Enter in the remainder would send half of an answer.
+func (d *decoder) late() []key { return d.decode(d.rest, true) }
+
+func (d *decoder) decode(in []byte, final bool) (keys []key) {
 	for len(in) > 0 {
-		k, n := first(in, final)
+		var k key
+		var n int
+		switch {
+		case d.over:
+			k, n = d.discard(in)
+		case bytes.HasPrefix(in, []byte(pasteBegin)):
+			k, n = d.pasted(in)
+		default:
+			k, n = first(in, final)
+		}
 		if n == 0 {
-			return keys, in
+			break
 		}
 		if k.name != keyNone {
 			keys = append(keys, k)
 		}
 		in = in[n:]
 	}
-	return keys, nil
+	d.rest = in
+	return keys
+}
+
+// pasted returns the pasted text at the beginning of the input and its length, which is 0 if its end has not come yet.
+func (d *decoder) pasted(in []byte) (key, int) {
+	text := in[len(pasteBegin):]
+	end := bytes.Index(text, []byte(pasteEnd))
+	switch {
+	case end > maxPaste, end < 0 && len(text) >= maxPaste+len(pasteEnd):
+		d.over = true
+		return key{text: clean(text[:maxPaste])}, len(pasteBegin) + maxPaste
+	case end >= 0:
+		return key{text: clean(text[:end])}, len(pasteBegin) + end + len(pasteEnd)
+	}
+	return key{}, 0
+}
+
+// discard returns the length of the input that belongs to a paste beyond maxPaste. It keeps what may begin the end mark.
+func (d *decoder) discard(in []byte) (key, int) {
+	end := bytes.Index(in, []byte(pasteEnd))
+	if end < 0 {
+		return key{name: keyNone}, max(0, len(in)-len(pasteEnd)+1)
+	}
+	d.over = false
+	return key{name: keyCut}, end + len(pasteEnd)
 }
 
 // first returns the first key of the input and its length, which is 0 if its end has not come yet.
@@ -82,9 +128,6 @@ func sequence(in []byte, final bool) (key, int) {
 		}
 		return key{}, 0
 	}
-	if bytes.HasPrefix(in, []byte(pasteBegin)) {
-		return pasted(in, final)
-	}
 	switch in[1] {
 	case '\r', '\n':
 		return key{name: keyNewline}, 2
@@ -112,18 +155,6 @@ func sequence(in []byte, final bool) (key, int) {
 		return key{name: name}, n
 	}
 	return key{name: keyNone}, n
-}
-
-func pasted(in []byte, final bool) (key, int) {
-	text := in[len(pasteBegin):]
-	end := bytes.Index(text, []byte(pasteEnd))
-	switch {
-	case end >= 0:
-		return key{text: clean(text[:end])}, len(pasteBegin) + end + len(pasteEnd)
-	case final, len(text) > maxPaste:
-		return key{text: clean(text)}, len(in)
-	}
-	return key{}, 0
 }
 
 // clean returns a pasted text with plain line ends and without control characters.

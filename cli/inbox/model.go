@@ -216,6 +216,8 @@ func (m *model) pressAnswering(k key) request {
 			return r
 		}
 		m.said = "write an answer first, or press Escape"
+	case keyCut:
+		m.said = fmt.Sprintf("the pasted text was cut after %d MiB", maxPaste>>20)
 	default:
 		d.press(k)
 	}

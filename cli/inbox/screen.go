@@ -75,7 +75,7 @@ func (s *screen) run(ctx context.Context) error {
 	defer look.Stop()
 	pause := time.NewTimer(escapePause)
 	defer pause.Stop()
-	var rest []byte
+	var typed decoder
 	defer func() {
 		if loading {
 			<-loads
@@ -99,10 +99,10 @@ func (s *screen) run(ctx context.Context) error {
 			if !more {
 				return nil
 			}
-			keys, rest = decode(append(rest, text...), false)
+			keys = typed.keys(text)
 			pause.Reset(escapePause)
 		case <-pause.C:
-			keys, rest = decode(rest, true)
+			keys = typed.late()
 		case <-resized:
 		case <-look.C:
 			load()

@@ -3,6 +3,7 @@ package inbox
 // These tests are inside because the keys and the pictures of the screen have no other front than a terminal.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,23 +31,57 @@ func TestKeysAreTakenApart(t *testing.T) {
 		},
 		"\x1bx\x1b[99zq": {{text: "q"}}, // keys without a meaning
 	} {
-		keys, rest := decode([]byte(in), false)
-		require.Equal(t, want, keys, "%q", in)
-		require.Equal(t, want == nil, len(rest) > 0, "%q", in)
+		var d decoder
+		require.Equal(t, want, d.keys([]byte(in)), "%q", in)
+		require.Equal(t, want == nil, len(d.rest) > 0, "%q", in)
 	}
-	keys, rest := decode([]byte("\x1b"), false)
-	require.Empty(t, keys)
-	require.Len(t, rest, 1, "the rest of a sequence may follow")
-	keys, _ = decode([]byte("\x1b"), true)
-	require.Equal(t, []key{{name: keyEscape}}, keys)
+	var d decoder
+	require.Empty(t, d.keys([]byte("\x1b")), "the rest of a sequence may follow")
+	require.Equal(t, []key{{name: keyEscape}}, d.late())
+	require.Empty(t, d.rest)
+}
+
+// A paste that pauses stays one text, so that the Enter within it does not send half of an answer.
+func TestSlowPasteSendsNoHalfAnswer(t *testing.T) {
+	var d decoder
+	require.Empty(t, d.keys([]byte("\x1b[200~The left one.\rThe")))
+	require.Empty(t, d.late())
+	require.Empty(t, d.keys([]byte(" other\r\x1b[20")))
+	require.Empty(t, d.late())
+	require.Equal(t, []key{{text: "The left one.\nThe other\n"}, {name: keyEnter}}, d.keys([]byte("1~\r")))
+}
+
+// Of a paste that is too long the beginning is taken, and no part of the remainder becomes a key.
+func TestLongPasteIsCut(t *testing.T) {
+	const over = "x\ryu\r\x1b[A"
+	taken := strings.Repeat("a", maxPaste)
+	want := []key{{text: taken}, {name: keyCut}, {text: "z"}}
+	in := []byte(pasteBegin + taken + over + pasteEnd + "z")
+	var whole decoder
+	require.Equal(t, want, whole.keys(in))
+	var parts decoder
+	var keys []key
+	for _, at := range [][2]int{{0, 4096}, {4096, maxPaste}, {maxPaste, len(in) - 12}, {len(in) - 12, len(in) - 4}, {len(in) - 4, len(in)}} {
+		keys = append(keys, parts.keys(in[at[0]:at[1]])...)
+		keys = append(keys, parts.late()...)
+	}
+	require.Equal(t, want, keys)
+
+	m := showing(question("1", "Which key?"))
+	m.typed("a")
+	for _, k := range keys[:2] {
+		require.Zero(t, m.press(k))
+	}
+	require.Equal(t, "the pasted text was cut after 1 MiB", m.said)
+	require.Equal(t, taken, string(m.written().text))
 }
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\x1b[200~x\x1b[201~\x1b[1;5A\xc3"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		_, rest := decode(in, true)
-		require.Empty(t, rest)
-		keys, _ := decode(in, false)
+		var d decoder
+		keys := append(d.keys(in), d.late()...)
+		require.True(t, len(d.rest) == 0 || d.over || bytes.HasPrefix(d.rest, []byte(pasteBegin)), "%q", d.rest)
 		for _, k := range keys {
 			require.True(t, utf8.ValidString(k.text))
 			require.NotContains(t, k.text, "\x1b")
@@ -92,8 +127,8 @@ func showing(entries ...inbox.Entry) *model {
 }
 
 func (m *model) typed(text string) (last request) {
-	keys, _ := decode([]byte(text), true)
-	for _, k := range keys {
+	var d decoder
+	for _, k := range append(d.keys([]byte(text)), d.late()...) {
 		last = m.press(k)
 	}
 	return last
