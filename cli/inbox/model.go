@@ -88,7 +88,7 @@ func (m *model) press(k key) request {
 		return m.pressAnswering(k)
 	case confirming:
 		m.mode, m.said = listing, ""
-		if k.text == "y" || k.text == "Y" || k.name == keyEnter {
+		if k.text == "y" || k.text == "Y" {
 			return m.ask(m.action, "")
 		}
 		return request{}

@@ -193,6 +193,16 @@ func TestChangesAreConfirmed(t *testing.T) {
 	require.Equal(t, inbox.Unblock, m.typed("uy").action)
 }
 
+// A second Enter is no yes: Enter begins an action, and a key that is pressed twice must not carry it out.
+func TestEnterTwiceUnblocksNothing(t *testing.T) {
+	blocked := question("1", "")
+	blocked.Kind, blocked.Actions, blocked.Next = inbox.Blocked, []inbox.Action{inbox.Unblock}, []string{"unblock", "1"}
+	m := showing(blocked)
+	require.Zero(t, m.typed("\r\r"))
+	require.Equal(t, listing, m.mode)
+	require.Equal(t, inbox.Unblock, m.typed("\ry").action)
+}
+
 // Every picture fits the screen, whatever its size and whatever agents wrote.
 func TestPicturesFitTheScreen(t *testing.T) {
 	hostile := question("1", strings.Repeat("\x1b[2J\u202e世界 why?\n", 40))
