@@ -30,7 +30,11 @@ const leastHeight = 8
 // draw returns the picture of a model.
 func (m *model) draw(c canvas) frame {
 	if m.mode == helping {
-		return c.fit(append([]string{c.style("1")("waybill inbox: keys"), ""}, helpLines...), frame{row: -1})
+		lines := []string{c.style("1")(output.Fit("waybill inbox: keys", c.width)), ""}
+		for _, line := range helpLines {
+			lines = append(lines, output.Fit(line, c.width))
+		}
+		return c.fit(lines, frame{row: -1})
 	}
 	height := max(c.height, leastHeight)
 	below, f := m.entryPane(c, height/2)

@@ -224,9 +224,7 @@ func TestPicturesFitTheScreen(t *testing.T) {
 				require.Less(t, f.row, height)
 				require.LessOrEqual(t, f.col, width)
 				for _, line := range f.lines {
-					if m.mode != helping {
-						require.LessOrEqual(t, output.Columns(line), width, "%q at %d", line, width)
-					}
+					require.LessOrEqual(t, output.Columns(line), width, "%q at %d", line, width)
 					require.Equal(t, safetext.Printable(line), line)
 				}
 			}
