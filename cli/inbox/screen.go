@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -43,24 +44,27 @@ type loaded struct{ err error }
 func (a commands) screen(ctx context.Context, l *loader) error {
 	s := &screen{commands: a, loader: l, model: model{drafts: map[string]*draft{}, hint: a.commandOf}}
 	s.model.take(l.inbox)
-	before, err := term.MakeRaw(int(a.In.Fd()))
-	if err != nil {
-		return fmt.Errorf("use the terminal: %w", err)
-	}
-	s.write(enterScreen)
-	err = s.run(ctx)
-	s.write(leaveScreen)
-	if restored := term.Restore(int(a.In.Fd()), before); err == nil {
-		err = restored
-	}
-	if err != nil {
+	if err := s.show(ctx); err != nil {
 		return err
 	}
 	if err := l.looked(time.Now()); err != nil {
 		a.Say("waybill: this look is not kept: " + err.Error())
 	}
-	_, err = fmt.Fprintln(a.Out, summary(l.inbox))
+	_, err := fmt.Fprintln(a.Out, summary(l.inbox))
 	return err
+}
+
+// show runs the screen, and leaves the terminal as it was, after a panic, too.
+func (s *screen) show(ctx context.Context) (err error) {
+	fd := int(s.In.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return fmt.Errorf("use the terminal: %w", err)
+	}
+	defer func() { err = errors.Join(err, term.Restore(fd, before)) }()
+	s.write(enterScreen)
+	defer s.write(leaveScreen)
+	return s.run(ctx)
 }
 
 func (s *screen) write(text string) { _, _ = s.Out.WriteString(text) } // a terminal that is gone ends the input, too
