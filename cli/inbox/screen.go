@@ -92,9 +92,7 @@ func (s *screen) run(ctx context.Context) error {
 		}
 	}
 	for {
-		if !loading {
-			s.draw()
-		}
+		s.draw()
 		var keys []key
 		select {
 		case <-ctx.Done():

@@ -4,8 +4,10 @@ package inbox
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/program"
+	"waybill/engine/workspace"
 )
 
 // openTerminal returns both ends of a new terminal: the person's, and the program's.
@@ -78,4 +81,28 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 	after, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
+}
+
+// A person sees what they type while a store is read, which may take as long as inbox.Patience.
+func TestTypingIsSeenWhileAStoreIsRead(t *testing.T) {
+	person, tty := openTerminal(t)
+	reads, answers := make(chan struct{}), make(chan struct{})
+	state := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(state, "store.db"), nil, 0o600))
+	s := newScreen(tty, showing(question("1", "Which key?")))
+	s.loader = &loader{commands: s.commands, here: &workspace.Known{ID: "w", Root: state, StateDir: state}, since: func(string) int64 {
+		close(reads)
+		<-answers
+		return 0
+	}}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.show(ctx) }()
+	<-reads
+	_, err := person.WriteString("?")
+	require.NoError(t, err)
+	awaits(t, person, "Any key goes back.")
+	stop()
+	close(answers)
+	require.NoError(t, <-ended)
 }
