@@ -70,7 +70,7 @@ func (a commands) inbox(ctx context.Context, f flags, sinceGiven bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.load(ctx); err != nil {
+	if err := l.load(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -115,11 +115,11 @@ func (a commands) watch(ctx context.Context, l *loader) error {
 			return nil
 		case <-look.C:
 		}
-		changed, err := l.load(ctx)
+		err := l.load(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err == nil && changed {
+		if err == nil {
 			err = a.printNew(l.inbox, known)
 		}
 		if err != nil {
@@ -128,7 +128,7 @@ func (a commands) watch(ctx context.Context, l *loader) error {
 	}
 }
 
-// printNew prints the entries that are not known. With --json, it prints the whole inbox if anything has changed.
+// printNew prints the entries that are not known. With --json, it prints the whole inbox if entries came or went.
 func (a commands) printNew(all inbox.Inbox, known map[string]bool) error {
 	var fresh []inbox.Entry
 	for _, e := range all.Entries {

@@ -66,13 +66,13 @@ func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
 	return l, nil
 }
 
-// load reads what has changed, and reports whether anything has.
-func (l *loader) load(ctx context.Context) (changed bool, err error) {
+// load reads what has changed.
+func (l *loader) load(ctx context.Context) (err error) {
 	known := []workspace.Known{}
 	if l.here != nil {
 		known = append(known, *l.here)
 	} else if known, err = workspace.Every(l.base); err != nil {
-		return false, err
+		return err
 	}
 	all := make([]inbox.Inbox, len(known))
 	var stale []inbox.Source
@@ -81,7 +81,7 @@ func (l *loader) load(ctx context.Context) (changed bool, err error) {
 	for i, k := range known {
 		path, err := backend.StorePath(l.Store, workspace.Workspace{ID: k.ID, Root: k.Root, StateDir: k.StateDir})
 		if err != nil {
-			return false, err
+			return err
 		}
 		mark := fmt.Sprint(time.Now()) // a database has no files to compare
 		if !postgres.Names(l.Store) {
@@ -100,9 +100,8 @@ func (l *loader) load(ctx context.Context) (changed bool, err error) {
 		all[at[i]] = found
 		fresh[stale[i].ID] = snapshot{fresh[stale[i].ID].mark, found}
 	}
-	changed = len(stale) > 0 || len(fresh) != len(l.seen)
 	l.seen, l.inbox = fresh, inbox.Merge(all)
-	return changed, nil
+	return nil
 }
 
 // source returns how to read one workspace.

@@ -88,7 +88,7 @@ func (s *screen) run(ctx context.Context) error {
 	load := func() {
 		if !loading {
 			loading = true
-			go func() { _, err := s.loader.load(ctx); loads <- loaded{err} }() // ends within inbox.Patience
+			go func() { loads <- loaded{s.loader.load(ctx)} }() // ends within inbox.Patience
 		}
 	}
 	for {
