@@ -3,7 +3,9 @@ package inbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -85,9 +87,17 @@ func (l *loader) load(ctx context.Context) (err error) {
 		}
 		mark := fmt.Sprint(time.Now()) // a database has no files to compare
 		if !postgres.Names(l.Store) {
-			if mark = markOf(path); mark == "" {
+			if mark, err = markOf(path); errors.Is(err, fs.ErrNotExist) {
 				continue // nothing was ever written
 			}
+		}
+		if k.Err != nil {
+			all[i] = ownerless(k)
+			continue
+		}
+		if err != nil {
+			all[i] = l.source(k, path).Unreadable(err)
+			continue
 		}
 		if was, ok := l.seen[k.ID]; ok && was.mark == mark {
 			all[i], fresh[k.ID] = was.found, was
@@ -125,18 +135,27 @@ func (l *loader) source(k workspace.Known, path string) inbox.Source {
 	return s
 }
 
-// markOf returns a text that differs after each commit to the store at path, or "" without a store.
-func markOf(path string) (mark string) {
+// ownerless returns the inbox of a state folder that does not say which workspace it belongs to. No command can name
+// that workspace.
+func ownerless(k workspace.Known) inbox.Inbox {
+	return inbox.Inbox{Entries: []inbox.Entry{{
+		Kind: inbox.Unreadable, Place: inbox.Place{ID: k.ID, Root: k.StateDir}, Title: k.StateDir,
+		Text: "the workspace of this state folder is not known: " + k.Err.Error(),
+	}}}
+}
+
+// markOf returns a text that differs after each commit to the store at path. Its error is fs.ErrNotExist without a store.
+func markOf(path string) (mark string, err error) {
 	for _, suffix := range []string{"", "-wal", ".lock"} {
 		info, err := os.Stat(path + suffix)
 		if err != nil && suffix == "" {
-			return ""
+			return "", err
 		}
 		if err == nil {
 			mark += fmt.Sprintf("%d %d;", info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return mark
+	return mark, nil
 }
 
 // looksFile has the times of the last looks, by the id of the workspace.

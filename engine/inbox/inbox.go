@@ -161,7 +161,7 @@ func (s Source) patiently(ctx context.Context) Inbox {
 	case found := <-read:
 		return found
 	case <-ctx.Done():
-		return s.unreadable(fmt.Errorf("its disk did not answer for %v", Patience))
+		return s.Unreadable(fmt.Errorf("its disk did not answer for %v", Patience))
 	}
 }
 
@@ -176,7 +176,7 @@ func (s Source) read(ctx context.Context) Inbox {
 	case err != nil && gone != "":
 		return Inbox{Gone: []Place{s.Place}}
 	case err != nil:
-		return s.unreadable(err)
+		return s.Unreadable(err)
 	}
 	found := Inbox{Entries: s.entries(waiting), Cut: waiting.Cut}
 	if gone == "" {
@@ -192,7 +192,8 @@ func (s Source) read(ctx context.Context) Inbox {
 	}}}
 }
 
-func (s Source) unreadable(err error) Inbox {
+// Unreadable returns the Inbox of a source that cannot be read.
+func (s Source) Unreadable(err error) Inbox {
 	return Inbox{Entries: []Entry{{
 		Kind: Unreadable, Place: s.Place, Title: s.Root, Text: err.Error(), Next: []string{"doctor"},
 	}}}

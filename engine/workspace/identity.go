@@ -27,7 +27,7 @@ func (w Workspace) Remember() (replaced *Identity, err error) {
 	now := Identity{Root: w.Root, Dev: w.Dev, Ino: w.Ino}
 	path := filepath.Join(w.StateDir, identityFile)
 	before, err := readIdentity(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, errDamaged) { // the record only serves a warning, so a damaged one is replaced
 		return nil, fmt.Errorf("read the identity of the workspace: %w", err)
 	}
 	if before != nil && before.Ino != now.Ino {
@@ -64,8 +64,10 @@ func (s Sources) remembered(dir string) bool {
 	return err == nil && ino == id.Ino
 }
 
-// readIdentity returns nil without a record or with an unreadable one. The record only serves a warning, so a damaged
-// one is replaced.
+// errDamaged is the error of a record that names no folder.
+var errDamaged = errors.New("it names no folder; waybill status in the right folder records it anew")
+
+// readIdentity returns nil without a record.
 func readIdentity(path string) (*Identity, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +78,7 @@ func readIdentity(path string) (*Identity, error) {
 	}
 	var id Identity
 	if json.Unmarshal(text, &id) != nil || id.Root == "" {
-		return nil, nil
+		return nil, fmt.Errorf("%s: %w", path, errDamaged)
 	}
 	return &id, nil
 }

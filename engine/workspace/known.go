@@ -13,12 +13,13 @@ import (
 // A Known is a workspace that a state folder below a StateBase remembers.
 type Known struct {
 	ID       string
-	Root     string // as it was last seen
+	Root     string // as it was last seen, or "" with Err
 	StateDir string
+	Err      error // why the state folder does not say which workspace it belongs to
 }
 
-// Every returns the workspaces that have a state folder below the base, by Root. It leaves out entries that are no state
-// folders. A base that does not exist has none.
+// Every returns the workspaces that have a state folder below the base, by Root. It leaves out files, and folders without
+// a record of a workspace. A base that does not exist has none.
 func Every(base string) ([]Known, error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,12 +30,19 @@ func Every(base string) ([]Known, error) {
 	}
 	var all []Known
 	for _, entry := range entries {
-		dir := filepath.Join(base, entry.Name())
-		id, err := readIdentity(filepath.Join(dir, identityFile))
-		if err != nil || id == nil || !entry.IsDir() {
+		if !entry.IsDir() {
 			continue
 		}
-		all = append(all, Known{ID: entry.Name(), Root: id.Root, StateDir: dir})
+		k := Known{ID: entry.Name(), StateDir: filepath.Join(base, entry.Name())}
+		var id *Identity
+		switch id, k.Err = readIdentity(filepath.Join(k.StateDir, identityFile)); {
+		case k.Err != nil:
+		case id == nil:
+			continue
+		default:
+			k.Root = id.Root
+		}
+		all = append(all, k)
 	}
 	slices.SortFunc(all, func(a, b Known) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
