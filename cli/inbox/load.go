@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"waybill/cli/backend"
@@ -27,10 +28,11 @@ const lookEvery = time.Second
 // A loader reads the inbox, and reads a store again only after its files have changed.
 type loader struct {
 	commands
-	base  string              // of the state folders
-	here  *workspace.Known    // the only workspace, or nil
-	since func(string) int64  // when a person looked at a workspace last, in microseconds
-	seen  map[string]snapshot // by the id of the workspace
+	base  string                 // of the state folders
+	here  *workspace.Known       // the only workspace, or nil
+	since func(string) int64     // when a person looked at a workspace last, in microseconds
+	seen  map[string]snapshot    // by the id of the workspace; without those that could not be read
+	asked map[string]chan string // by the id of the workspace: questions to its disk that are open
 	inbox inbox.Inbox
 }
 
@@ -42,7 +44,7 @@ type snapshot struct {
 
 func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
 	sources := a.Sources()
-	l := &loader{commands: a, base: sources.StateBase, seen: map[string]snapshot{}}
+	l := &loader{commands: a, base: sources.StateBase, asked: map[string]chan string{}}
 	if f.here || a.Store != "" {
 		ws, err := workspace.Resolve(sources)
 		if err != nil {
@@ -79,45 +81,78 @@ func (l *loader) load(ctx context.Context) (err error) {
 	all := make([]inbox.Inbox, len(known))
 	var stale []inbox.Source
 	var at []int
+	var marks []string
 	fresh := make(map[string]snapshot, len(known))
+	gone := l.gone(ctx, known)
 	for i, k := range known {
 		path, err := backend.StorePath(l.Store, workspace.Workspace{ID: k.ID, Root: k.Root, StateDir: k.StateDir})
 		if err != nil {
 			return err
 		}
-		mark := fmt.Sprint(time.Now()) // a database has no files to compare
-		if !postgres.Names(l.Store) {
-			if mark, err = markOf(path); errors.Is(err, fs.ErrNotExist) {
-				continue // nothing was ever written
-			}
-		}
-		if k.Err != nil {
+		s := l.source(k, path)
+		s.Gone = gone[i]
+		mark, err := l.markOf(path)
+		mark += s.Gone
+		was, ok := l.seen[k.ID]
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // nothing was ever written
+		case k.Err != nil:
 			all[i] = ownerless(k)
-			continue
-		}
-		if err != nil {
-			all[i] = l.source(k, path).Unreadable(err)
-			continue
-		}
-		if was, ok := l.seen[k.ID]; ok && was.mark == mark {
+		case err != nil:
+			all[i] = s.Unreadable(err)
+		case s.Gone == silent:
+			all[i] = s.Unreadable(inbox.ErrSilent)
+		case ok && was.mark == mark:
 			all[i], fresh[k.ID] = was.found, was
-			continue
+		default:
+			stale, at, marks = append(stale, s), append(at, i), append(marks, mark)
 		}
-		stale, at = append(stale, l.source(k, path)), append(at, i)
-		fresh[k.ID] = snapshot{mark: mark}
 	}
 	for i, found := range inbox.Read(ctx, stale) {
 		all[at[i]] = found
-		fresh[stale[i].ID] = snapshot{fresh[stale[i].ID].mark, found}
+		if !slices.ContainsFunc(found.Entries, func(e inbox.Entry) bool { return e.Kind == inbox.Unreadable }) {
+			fresh[stale[i].ID] = snapshot{marks[i], found}
+		}
 	}
 	l.seen, l.inbox = fresh, inbox.Merge(all)
 	return nil
 }
 
+// silent stands for the answer of a disk that hangs.
+const silent = "silent"
+
+// gone returns for each workspace why its folder cannot be used, or silent. A disk that hangs is waited for once, and has
+// one open question at most, because each holds a thread.
+func (l *loader) gone(ctx context.Context, known []workspace.Known) []string {
+	ctx, cancel := context.WithTimeout(ctx, inbox.Patience)
+	defer cancel()
+	found, fresh := make([]string, len(known)), make([]bool, len(known))
+	for i, k := range known {
+		if fresh[i] = l.asked[k.ID] == nil; fresh[i] {
+			answer := make(chan string, 1)
+			go func() { answer <- k.Gone() }() // ends when the disk answers
+			l.asked[k.ID] = answer
+		}
+	}
+	for i, k := range known {
+		if !fresh[i] && len(l.asked[k.ID]) == 0 {
+			found[i] = silent
+			continue
+		}
+		select {
+		case found[i] = <-l.asked[k.ID]:
+			delete(l.asked, k.ID)
+		case <-ctx.Done():
+			found[i] = silent
+		}
+	}
+	return found
+}
+
 // source returns how to read one workspace.
 func (l *loader) source(k workspace.Known, path string) inbox.Source {
 	s := inbox.Source{
-		Place: inbox.Place{ID: k.ID, Root: k.Root}, Since: core.Instant(l.since(k.ID)), Gone: k.Gone,
+		Place: inbox.Place{ID: k.ID, Root: k.Root}, Since: core.Instant(l.since(k.ID)),
 		View: func(ctx context.Context, fn func(store.Tx) error) error {
 			return sqlite.Read(ctx, l.SQLiteOptions(path), fn)
 		},
@@ -145,7 +180,10 @@ func ownerless(k workspace.Known) inbox.Inbox {
 }
 
 // markOf returns a text that differs after each commit to the store at path. Its error is fs.ErrNotExist without a store.
-func markOf(path string) (mark string, err error) {
+func (l *loader) markOf(path string) (mark string, err error) {
+	if postgres.Names(l.Store) { // a database has no files to compare
+		return fmt.Sprint(time.Now()), nil
+	}
 	for _, suffix := range []string{"", "-wal", ".lock"} {
 		info, err := os.Stat(path + suffix)
 		if err != nil && suffix == "" {

@@ -3,21 +3,27 @@ package inbox
 // These tests are inside because what is read again, and what counts as seen, have no other front than time.
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/cli/program"
 	"waybill/engine/inbox"
+	"waybill/engine/workspace"
+	"waybill/store/sqlite"
 )
 
 // newLoader returns a loader of the state folders below a new base.
 func newLoader(t *testing.T) *loader {
 	t.Helper()
+	app := (&program.App{}).At("") // it logs nothing
 	return &loader{
-		commands: commands{&program.App{}}, base: t.TempDir(), seen: map[string]snapshot{}, since: func(string) int64 { return 0 },
+		commands: commands{app}, base: t.TempDir(), asked: map[string]chan string{}, since: func(string) int64 { return 0 },
 	}
 }
 
@@ -52,4 +58,63 @@ func TestDamagedWorkspaceIsNotNothing(t *testing.T) {
 	require.Equal(t, inbox.Unreadable, circle.Kind)
 	require.Equal(t, "/w/circle", circle.Title)
 	require.Equal(t, []string{"doctor"}, circle.Next)
+}
+
+// writeStore makes an empty store.
+func writeStore(t *testing.T, path string) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
+
+// The cause of a failed reading may pass without a commit, so the next look reads again.
+func TestFailedReadingIsReadAgain(t *testing.T) {
+	l := newLoader(t)
+	path := filepath.Join(l.remember(t, "w", t.TempDir()), "store.db")
+	writeStore(t, path)
+	sound, err := os.ReadFile(path)
+	require.NoError(t, err)
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	put := func(text []byte) {
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		require.NoError(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
+		require.NoError(t, l.load(t.Context()))
+	}
+	put(bytes.Repeat([]byte("no store"), len(sound)/8))
+	require.Equal(t, 1, l.inbox.Waiting())
+	put(sound)
+	require.Empty(t, l.inbox.Entries)
+}
+
+// A folder that was put back, or taken away, changes no file of its store.
+func TestFolderThatReturnsIsSeen(t *testing.T) {
+	l := newLoader(t)
+	root := t.TempDir()
+	writeStore(t, filepath.Join(l.remember(t, "w", root), "store.db"))
+	for range 2 {
+		require.NoError(t, l.load(t.Context()))
+		require.Empty(t, l.inbox.Gone)
+		require.NoError(t, os.Rename(root, root+".away"))
+		require.NoError(t, l.load(t.Context()))
+		require.Len(t, l.inbox.Gone, 1)
+		require.NoError(t, os.Rename(root+".away", root))
+	}
+}
+
+// A disk that hangs is waited for once, and asked again when it has answered.
+func TestSilentDiskIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &loader{asked: map[string]chan string{}}
+		hung := make(chan string, 1)
+		l.asked["hung"] = hung
+		began := time.Now()
+		known := []workspace.Known{{ID: "hung"}, {ID: "sound", Root: t.TempDir()}}
+		require.Equal(t, []string{silent, ""}, l.gone(t.Context(), known))
+		require.Zero(t, time.Since(began))
+		hung <- "it is away"
+		require.Equal(t, []string{"it is away", ""}, l.gone(t.Context(), known))
+		require.Empty(t, l.asked)
+	})
 }

@@ -90,11 +90,10 @@ func TestTypingIsSeenWhileAStoreIsRead(t *testing.T) {
 	state := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(state, "store.db"), nil, 0o600))
 	s := newScreen(tty, showing(question("1", "Which key?")))
-	s.loader = &loader{commands: s.commands, here: &workspace.Known{ID: "w", Root: state, StateDir: state}, since: func(string) int64 {
-		close(reads)
-		<-answers
-		return 0
-	}}
+	s.loader = &loader{
+		commands: s.commands, here: &workspace.Known{ID: "w", Root: state, StateDir: state}, asked: map[string]chan string{},
+		since: func(string) int64 { close(reads); <-answers; return 0 },
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.show(ctx) }()

@@ -71,7 +71,7 @@ func (f Flags) Beside(logger *slog.Logger) (backend.Beside, error) {
 		wake, stop := e.Subscribe()
 		defer stop()
 		place := inbox.Place{ID: ws.ID, Root: ws.Root}
-		source := inbox.Source{Place: place, Since: math.MaxInt64, Gone: func() string { return "" }, View: e.View}
+		source := inbox.Source{Place: place, Since: math.MaxInt64, View: e.View}
 		n := notifier{
 			place: place, file: store + memorySuffix, quiet: quiet, logger: logger,
 			look: func(ctx context.Context) []inbox.Entry {

@@ -88,8 +88,8 @@ type Source struct {
 	Place
 	// Since is when a person looked at the workspace last.
 	Since core.Instant
-	// Gone returns why the folder of the workspace cannot be used, or "".
-	Gone func() string
+	// Gone is why the folder of the workspace cannot be used, or "".
+	Gone string
 	// View runs fn on one moment of the store.
 	View func(ctx context.Context, fn func(tx store.Tx) error) error
 }
@@ -113,6 +113,9 @@ func (i Inbox) Waiting() (n int) {
 
 // Patience is how long Read waits for one workspace, whose disk may hang.
 const Patience = 3 * time.Second
+
+// ErrSilent is why a workspace whose disk hangs is unreadable.
+var ErrSilent = fmt.Errorf("its disk did not answer for %v", Patience)
 
 // atOnce is how many workspaces Read reads at once. More would wait for the one memory of the database engine.
 const atOnce = 2
@@ -161,25 +164,24 @@ func (s Source) patiently(ctx context.Context) Inbox {
 	case found := <-read:
 		return found
 	case <-ctx.Done():
-		return s.Unreadable(fmt.Errorf("its disk did not answer for %v", Patience))
+		return s.Unreadable(ErrSilent)
 	}
 }
 
 func (s Source) read(ctx context.Context) Inbox {
-	gone := s.Gone()
 	var waiting store.Waiting
 	err := s.View(ctx, func(tx store.Tx) (err error) {
 		waiting, err = store.ReadWaiting(tx, s.Since)
 		return err
 	})
 	switch {
-	case err != nil && gone != "":
+	case err != nil && s.Gone != "":
 		return Inbox{Gone: []Place{s.Place}}
 	case err != nil:
 		return s.Unreadable(err)
 	}
 	found := Inbox{Entries: s.entries(waiting), Cut: waiting.Cut}
-	if gone == "" {
+	if s.Gone == "" {
 		return found
 	}
 	n := found.Waiting()
@@ -188,7 +190,7 @@ func (s Source) read(ctx context.Context) Inbox {
 	}
 	return Inbox{Entries: []Entry{{
 		Kind: Gone, Place: s.Place, Title: s.Root, Since: found.Entries[0].Since, Count: n,
-		Text: fmt.Sprintf("%s, with %s waiting in its store", gone, core.Counted(n, "thing")),
+		Text: fmt.Sprintf("%s, with %s waiting in its store", s.Gone, core.Counted(n, "thing")),
 	}}}
 }
 

@@ -18,17 +18,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func there() string { return "" }
-
 // A damaged store or a disk that hangs is one entry, and hides no other workspace.
 func TestOneDamagedWorkspaceHidesNoOther(t *testing.T) {
 	sound := teststore.New(t)
 	sources := make([]inbox.Source, 100)
 	for i := range sources {
-		sources[i] = inbox.Source{Place: inbox.Place{ID: fmt.Sprint(i), Root: fmt.Sprint("/w", i)}, Gone: there, View: sound.View}
+		sources[i] = inbox.Source{Place: inbox.Place{ID: fmt.Sprint(i), Root: fmt.Sprint("/w", i)}, View: sound.View}
 	}
 	sources[41].View = func(context.Context, func(store.Tx) error) error { return errors.New("it is no database") }
-	sources[42].Gone = func() string { return "it was moved" }
+	sources[42].Gone = "it was moved"
 	found := inbox.Read(t.Context(), sources)
 	require.Len(t, found, 100)
 	all := inbox.Merge(found)
@@ -44,7 +42,7 @@ func TestDiskThatHangsIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan struct{})
 		defer close(answers)
-		hangs := inbox.Source{Place: inbox.Place{ID: "a"}, Gone: there, View: func(context.Context, func(store.Tx) error) error {
+		hangs := inbox.Source{Place: inbox.Place{ID: "a"}, View: func(context.Context, func(store.Tx) error) error {
 			<-answers
 			return nil
 		}}
