@@ -39,6 +39,7 @@ type loader struct {
 // A snapshot is what was read from one store, and the state of its files then.
 type snapshot struct {
 	mark  string
+	began time.Time // of the reading
 	found inbox.Inbox
 }
 
@@ -83,7 +84,7 @@ func (l *loader) load(ctx context.Context) (err error) {
 	var at []int
 	var marks []string
 	fresh := make(map[string]snapshot, len(known))
-	gone := l.gone(ctx, known)
+	gone, began := l.gone(ctx, known), time.Now()
 	for i, k := range known {
 		path, err := backend.StorePath(l.Store, workspace.Workspace{ID: k.ID, Root: k.Root, StateDir: k.StateDir})
 		if err != nil {
@@ -111,7 +112,7 @@ func (l *loader) load(ctx context.Context) (err error) {
 	for i, found := range inbox.Read(ctx, stale) {
 		all[at[i]] = found
 		if !slices.ContainsFunc(found.Entries, func(e inbox.Entry) bool { return e.Kind == inbox.Unreadable }) {
-			fresh[stale[i].ID] = snapshot{marks[i], found}
+			fresh[stale[i].ID] = snapshot{marks[i], began, found}
 		}
 	}
 	l.seen, l.inbox = fresh, inbox.Merge(all)
@@ -210,8 +211,18 @@ func readLooks(base string) map[string]time.Time {
 	return kept.Looked
 }
 
-// looked notes that a person has seen the list now.
-func (l *loader) looked(now time.Time) error {
+// readings returns when the reading of each workspace in the inbox began, by its id. Those that could not be read are
+// not there.
+func (l *loader) readings() map[string]time.Time {
+	began := make(map[string]time.Time, len(l.seen))
+	for id, s := range l.seen {
+		began[id] = s.began
+	}
+	return began
+}
+
+// looked notes which readings a person has seen. Items that ended later are still to be shown.
+func (l *loader) looked(readings map[string]time.Time) error {
 	if l.base == "" {
 		return nil
 	}
@@ -221,8 +232,8 @@ func (l *loader) looked(now time.Time) error {
 			looks[id] = at
 		}
 	}
-	for id := range l.seen {
-		looks[id] = now.UTC()
+	for id, at := range readings {
+		looks[id] = at.UTC()
 	}
 	text, err := json.Marshal(map[string]any{"looked": looks})
 	if err != nil {

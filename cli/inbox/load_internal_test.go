@@ -118,3 +118,21 @@ func TestSilentDiskIsAskedOnce(t *testing.T) {
 		require.Empty(t, l.asked)
 	})
 }
+
+// An item that ends after the reading that was shown was not seen, and neither was an unreadable workspace.
+func TestOnlyWhatWasShownCountsAsSeen(t *testing.T) {
+	l := newLoader(t)
+	writeStore(t, filepath.Join(l.remember(t, "sound", t.TempDir()), "store.db"))
+	require.NoError(t, os.WriteFile(filepath.Join(l.remember(t, "damaged", t.TempDir()), "store.db"), []byte("no store"), 0o600))
+	s := screen{commands: l.commands, loader: l}
+	before := time.Now()
+	require.NoError(t, l.load(t.Context()))
+	after := time.Now()
+	s.take()
+	l.seen = nil
+	require.NoError(t, l.load(t.Context())) // ends after the quit
+	require.NoError(t, l.looked(s.shown))
+	looks := readLooks(l.base)
+	require.Len(t, looks, 1)
+	require.WithinRange(t, looks["sound"], before, after)
+}

@@ -26,6 +26,7 @@ type screen struct {
 	commands
 	loader *loader
 	model  model
+	shown  map[string]time.Time // the readings that the model has
 	width  int
 	height int
 }
@@ -43,15 +44,21 @@ type loaded struct{ err error }
 // screen shows the inbox until a key or ctx ends it, and then prints how much still waits.
 func (a commands) screen(ctx context.Context, l *loader) error {
 	s := &screen{commands: a, loader: l, model: model{drafts: map[string]*draft{}, hint: a.commandOf}}
-	s.model.take(l.inbox)
+	s.take()
 	if err := s.show(ctx); err != nil {
 		return err
 	}
-	if err := l.looked(time.Now()); err != nil {
+	if err := l.looked(s.shown); err != nil {
 		a.Say("waybill: this look is not kept: " + err.Error())
 	}
 	_, err := fmt.Fprintln(a.Out, summary(l.inbox))
 	return err
+}
+
+// take shows what the loader has read.
+func (s *screen) take() {
+	s.model.take(s.loader.inbox)
+	s.shown = s.loader.readings()
 }
 
 // show runs the screen, and leaves the terminal as it was, after a panic, too.
@@ -113,7 +120,7 @@ func (s *screen) run(ctx context.Context) error {
 			if l.err != nil {
 				return l.err
 			}
-			s.model.take(s.loader.inbox)
+			s.take()
 		case r := <-results:
 			s.model.done(r.request, r.said, r.err)
 			load()
