@@ -32,8 +32,9 @@ import (
 )
 
 const (
-	apart  = time.Minute // the least time between two commands
-	settle = time.Second // the least time between two looks at the store
+	apart   = time.Minute     // the least time between two commands
+	settle  = time.Second     // the least time between two looks at the store
+	parting = 5 * time.Second // for the last look, without its command
 )
 
 // Flags are the flags of the commands that notify.
@@ -47,6 +48,14 @@ func AddFlags(cmd *cobra.Command, f *Flags) {
 	for _, flag := range []string{"notify", "notify-quiet"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
 	}
+}
+
+// AtEnd returns how long the last look of a process and its command may take; 0 without --notify.
+func (f Flags) AtEnd() time.Duration {
+	if f.command == "" {
+		return 0
+	}
+	return parting + patience
 }
 
 // Beside returns the function that runs beside an engine and notifies, or nil without --notify.
@@ -66,7 +75,9 @@ func (f Flags) Beside(logger *slog.Logger) (backend.Beside, error) {
 		select {
 		case <-e.Opened(): // the first call opens the store, not the notifier
 		case <-ctx.Done():
-			return
+			if !opened(e) {
+				return
+			}
 		}
 		wake, stop := e.Subscribe()
 		defer stop()
@@ -101,8 +112,26 @@ type notifier struct {
 	run    func(ctx context.Context, text string, doc []byte) error
 }
 
-// watch looks at the inbox after each commit, and notifies, until ctx ends.
+func opened(e *engine.Engine) bool {
+	select {
+	case <-e.Opened():
+		return true
+	default:
+		return false
+	}
+}
+
+// watch looks at the inbox after each commit, and notifies, until ctx ends. It then looks a last time, because a command
+// such as work ends when something waits.
 func (n notifier) watch(ctx context.Context, wake <-chan struct{}) {
+	n.follow(ctx, wake)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), parting)
+	defer stop()
+	for n.once(last) == settle && sleep(last, settle) { // another process is telling
+	}
+}
+
+func (n notifier) follow(ctx context.Context, wake <-chan struct{}) {
 	for {
 		wait := n.once(ctx)
 		if !sleep(ctx, settle) {
@@ -161,9 +190,9 @@ func (n notifier) once(ctx context.Context) time.Duration {
 	}
 	text, doc, err := n.message(entries, fresh)
 	if err == nil {
-		err = n.run(ctx, text, doc)
+		err = n.run(context.WithoutCancel(ctx), text, doc) // it was noted as told, and has a bound of its own
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		n.logger.Warn("the command of --notify failed", "err", err)
 	}
 	return wait

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/engine/inbox"
+	"waybill/internal/ownfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -110,6 +111,48 @@ func TestProcessesOfAStoreTellOnce(t *testing.T) {
 		require.Len(t, texts, 2)
 		endFirst()
 		endSecond()
+	})
+}
+
+// Work that ends because something waits, at once after that or during a look, tells it before the process ends.
+func TestWhatEndsTheWorkIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, during := range []string{"the pause after a look", "a look", "a command", "a look of another process"} {
+			var waiting []inbox.Entry
+			var told int
+			ctx, cancel := context.WithCancel(t.Context())
+			n := notifier{place: question("a").Place, file: filepath.Join(t.TempDir(), "store.db"+memorySuffix), logger: slog.New(slog.DiscardHandler)}
+			n.look = func(context.Context) []inbox.Entry {
+				seen := append([]inbox.Entry(nil), waiting...)
+				if during == "a look" {
+					waiting = []inbox.Entry{question("a")}
+					cancel()
+				}
+				return seen
+			}
+			n.run = func(ctx context.Context, _ string, _ []byte) error {
+				cancel()
+				if ctx.Err() == nil {
+					told++
+				}
+				return ctx.Err()
+			}
+			if during == "a command" {
+				waiting = []inbox.Entry{question("a")}
+			}
+			done := make(chan struct{})
+			go func() { defer close(done); n.watch(ctx, make(chan struct{})) }()
+			synctest.Wait()
+			if during == "a look of another process" {
+				lock, err := ownfile.TryLock(n.file + ".lock")
+				require.NoError(t, err)
+				time.AfterFunc(2*time.Second+settle/2, func() { _ = lock.Close() })
+			}
+			waiting = []inbox.Entry{question("a")}
+			cancel()
+			<-done
+			require.Equal(t, 1, told, during)
+		}
 	})
 }
 

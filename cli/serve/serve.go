@@ -211,7 +211,7 @@ func (a commands) converse(ctx context.Context, f hostFlags, at *web.Address, l 
 	if err == nil && a.Code == output.ExitOK && ctx.Err() == nil { // the host has ended it, and no signal
 		a.requireStore(ctx, b)
 	}
-	b.Abandon(lastBreath)
+	b.Abandon(lastBreath + f.notify.AtEnd())
 	return err
 }
 
