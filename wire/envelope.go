@@ -21,7 +21,7 @@ type Message struct {
 	Result, Error []byte
 }
 
-// An members collects the members of a message. Absent ones are nil.
+// A members collects the members of a message. Absent ones are nil.
 type members struct {
 	jsonrpc, id, method, params, result, err []byte
 

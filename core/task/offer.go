@@ -38,9 +38,10 @@ type Terms struct {
 	After   int64    `json:"after,omitempty"`   // microseconds until the default is taken; 0 for never
 }
 
-// An OfferError says what is wrong with an offer.
+// An OfferError says what is wrong with an offer. Pointer is the JSON Pointer of the field in the request. Found is the refused
+// value, its size, or its milliseconds.
 type OfferError struct {
-	Pointer string // the JSON Pointer of the field, such as /options/2/label
+	Pointer string // such as /options/2/label
 	Message string
 	Found   any
 }
@@ -171,7 +172,7 @@ func (o Terms) spell(text string) string {
 	return text
 }
 
-// A Choice says which option an answer took. The zero Choice is an answer in a person's own words.
+// A Choice says which option an answer took. The zero Choice names no option: the answer has own words, or there is none.
 type Choice struct {
 	Option string // the label, or ""
 	// ByTime reports whether the default was taken because its time had passed. No person answered then.

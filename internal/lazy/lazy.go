@@ -4,8 +4,7 @@ package lazy
 
 import "sync"
 
-// A Value is made when it is first needed. The compiler writes a package variable of it into the binary, so that the variable
-// costs nothing at the start.
+// A Value is made when it is first needed. The compiler initialises a package variable of this type, so startup runs no code.
 type Value[T any] struct {
 	// Of makes the value.
 	Of   func() T
@@ -13,7 +12,7 @@ type Value[T any] struct {
 	made T
 }
 
-// Get returns the value.
+// Get calls Of on the first call and returns its value. Goroutines may call Get concurrently.
 func (v *Value[T]) Get() T {
 	v.once.Do(func() { v.made = v.Of() })
 	return v.made

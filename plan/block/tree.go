@@ -1,5 +1,5 @@
 // Package block splits the text of a plan into blocks: headings, checkboxes, list items with a sign, tables, fences,
-// comments, and runs of other lines. The blocks partition the bytes of the text; their levels and indents say which one
+// comments, and runs of other lines. The blocks cover the text after a byte order mark; their levels and indents say which one
 // contains which. The package knows no tool and decides about no task.
 package block
 
@@ -26,7 +26,7 @@ const (
 	Signed
 	// Table is a header, a delimiter row and the rows below it.
 	Table
-	// Fence and Comment are the first line of a code fence or a comment. The blocks inside have its place.
+	// Fence and Comment are the first line of a code fence or a comment. Blocks inside a fence have Place InFence.
 	Fence
 	Comment
 )
@@ -34,9 +34,9 @@ const (
 // Traits are facts about the lines of a block, so that a reader can skip most runs.
 type Traits uint8
 
-// The traits of a block. Only Underscored is recorded for other blocks than runs.
+// The traits of a block. Runs and tables record all traits; other blocks only Underscored.
 const (
-	Bracketed   Traits = 1 << iota // a line contains an opening bracket, or the text a wide one anywhere
+	Bracketed   Traits = 1 << iota // a line has a bracket or begins with \ or <, or the text has a wide bracket
 	Underscored                    // a word begins with an underscore, and is not a quiet field
 	Labelled                       // a line begins with a byte that the caller asks for
 	Stating                        // as Labelled, for other bytes
@@ -85,7 +85,7 @@ type Tree struct {
 	Override Override
 	// Missing are the offsets of the lines with a fence or comment that has no end.
 	Missing []int
-	// Tops is the number of headings of the first level.
+	// Tops is the number of unnested level-1 headings in plain text without a checkbox.
 	Tops int
 }
 
@@ -119,7 +119,7 @@ func NewWatch(fields []string, quiet int, begins func(c byte) Traits) *Watch {
 	return w
 }
 
-// named returns the field at the beginning of a text, and whether it is quiet. Only its exact spelling is.
+// named returns the field at the beginning of a text, and whether it is quiet. A field in another spelling is not quiet.
 func (w *Watch) named(text string) (name uint8, quiet, ok bool) {
 	for i, name := range w.Fields {
 		if strings.HasPrefix(text, name) {
@@ -193,7 +193,7 @@ func (p *parser) line() {
 	p.look(&m)
 }
 
-// item adds a block for a line with a marker, if the line is one of its own.
+// item adds a block if the marked line is a checkbox, sign or heading.
 func (p *parser) item(m *Marker) bool {
 	ln := &p.Line
 	text := ln.Text[m.Next:]

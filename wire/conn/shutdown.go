@@ -12,12 +12,12 @@ const (
 	// patience is how long calls may make no progress during shutdown before they are cancelled. A host waits two
 	// seconds for the answer to shutdown.
 	patience = time.Second
-	// inputPatience is how long shutdown waits for the next call to end after the input has ended. A script closes its
+	// inputPatience is how long unanswered calls may make no progress after the input ends. A script closes its
 	// pipe behind its last call, and a loaded machine takes seconds to open a store.
 	inputPatience = 3 * time.Second
 	// answerAfter is how long cancelled calls may go on before they are answered with SHUTTING_DOWN.
 	answerAfter = 150 * time.Millisecond
-	// abandonAfter is how long they may go on before Serve stops waiting for them.
+	// abandonAfter is the time from cancellation until Serve stops waiting.
 	abandonAfter = 300 * time.Millisecond
 	// closeTimeout is how long Serve waits for what may never end: a read that cannot be interrupted, and a method that
 	// was abandoned.
@@ -68,8 +68,8 @@ func (c *Conn) stopReading() {
 	d.limiter.slots.close()
 }
 
-// drain waits until every accepted call is answered and written, while there is progress. It reports whether every
-// method ended.
+// drain waits until every accepted call is answered and written, while there is progress. It reports whether
+// all answers were written and no call was abandoned.
 func (c *Conn) drain(written <-chan struct{}, callPatience time.Duration) bool {
 	answered := c.waitWhileActive(c.dispatcher.limiter.slots.zero, callPatience)
 	c.background.stop()
@@ -87,7 +87,7 @@ func (c *Conn) drain(written <-chan struct{}, callPatience time.Duration) bool {
 	return false
 }
 
-// cleanUp ends the remaining goroutines and waits for them.
+// cleanUp ends the goroutines and waits at most timeout.
 func (c *Conn) cleanUp(timeout time.Duration) {
 	d := c.dispatcher
 	d.handOver.end()
@@ -109,8 +109,8 @@ func (c *Conn) cleanUp(timeout time.Duration) {
 	c.o.Logger.Info("the connection ended", c.o.Tally.Attrs()...)
 }
 
-// waitWhileActive blocks until done is closed, and reports true. Without progress it cancels the calls, then answers
-// them with SHUTTING_DOWN, and finally reports false.
+// waitWhileActive reports whether done closed before progress stopped. Without progress it cancels the calls, then answers
+// them with SHUTTING_DOWN.
 func (c *Conn) waitWhileActive(done <-chan struct{}, callPatience time.Duration) bool {
 	d := c.dispatcher
 	var answeredAt time.Time // when the calls were answered, which does not count as progress
