@@ -27,7 +27,10 @@ type Dialogue struct {
 type Option struct{ Label, Detail string }
 
 // An Exchange is an earlier question and its answer.
-type Exchange struct{ Question, Reply string }
+type Exchange struct {
+	Question, Reply string
+	ByTime          bool // whether time took the default; no person answered
+}
 
 // Continuation returns the prompt that continues a task with a person's answer. It has exactly three sections: the
 // conversation, the answer, and the task. It marks lines that imitate a heading, and removes invisible characters. All
@@ -148,6 +151,9 @@ func earlier(n *sanitize.Cleaner, d Dialogue) []string {
 	for _, x := range list {
 		if x.Question != "" {
 			b.WriteString("Question: " + indented(n, x.Question))
+		}
+		if x.ByTime {
+			b.WriteString("No person answered in time, and the default was taken. ") // no text of others can begin this line
 		}
 		b.WriteString("Reply: " + indented(n, x.Reply))
 	}

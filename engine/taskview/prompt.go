@@ -69,10 +69,7 @@ func exchanges(replies []store.Reply, after, last int) (list []prompt.Exchange) 
 	for n := after + 1; n <= last; n++ {
 		next := prompt.Exchange{Reply: "(left out: the stored text is damaged)"}
 		if len(replies) > 0 && replies[0].Number == n {
-			next = prompt.Exchange{Question: replies[0].Question, Reply: replies[0].Text}
-			if replies[0].ByTime {
-				next.Reply += " (taken by time; no person answered)"
-			}
+			next = prompt.Exchange{Question: replies[0].Question, Reply: replies[0].Text, ByTime: replies[0].ByTime}
 			replies = replies[1:]
 		}
 		list = append(list, next)
