@@ -39,8 +39,6 @@ const (
 	stopTime = time.Hour
 	// exitTime is how long an agent may go on after its input has ended.
 	exitTime = 5 * time.Second
-	// maxReports bounds the reports that wait for the Policy. Then the agent waits, too.
-	maxReports = 256
 )
 
 // A Pipe is the two directions of a connection with one line a message.
@@ -69,7 +67,7 @@ type proxy struct {
 	editor, agent *outlet
 	prefix        string // of the ids of requests that no side but this one made
 	foreign       atomic.Bool
-	reports       chan func() // for one goroutine; never closed
+	reports       reports
 	work          sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below
@@ -107,7 +105,7 @@ type asked struct {
 func Run(ctx context.Context, o Options) error {
 	p := &proxy{
 		Options: o, editor: &outlet{w: o.Editor.Out}, agent: &outlet{w: o.Agent.Out},
-		prefix: "waybill-" + strings.ToLower(rand.Text()[:12]) + "-", reports: make(chan func(), maxReports),
+		prefix: "waybill-" + strings.ToLower(rand.Text()[:12]) + "-", reports: newReports(o.Logger),
 	}
 	p.state = state{
 		requests: map[string]*request{}, asked: map[string]asked{}, turns: map[string]*turn{}, sent: map[string]*turn{},
@@ -122,7 +120,7 @@ func Run(ctx context.Context, o Options) error {
 		_, _ = o.Agent.Out.Close(), o.Editor.Out.Close() // a write might never end
 		p.work.Wait()
 	}()
-	p.work.Go(func() { p.reportAll(ctx) })
+	p.work.Go(func() { p.reports.run(ctx) })
 	p.work.Go(func() { p.pass(ctx, o.Editor.In, p.agent, p.editorLine, editorGone, agentGone) })
 	p.work.Go(func() { p.pass(ctx, o.Agent.In, p.editor, p.agentLine, agentGone, editorGone) })
 	select {
@@ -256,40 +254,4 @@ func (o *outlet) part(text []byte, last bool) error {
 		o.mu.Unlock()
 	}
 	return err
-}
-
-// report has the Policy told of something, behind what it was told before.
-func (p *proxy) report(ctx context.Context, what string, tell func(context.Context) error) {
-	select {
-	case p.reports <- func() {
-		ctx, cancel := context.WithTimeout(ctx, policyTime)
-		defer cancel()
-		if err := tell(ctx); err != nil && ctx.Err() == nil {
-			p.Logger.Warn(what+" was not reported", "cause", err)
-		}
-	}:
-	case <-ctx.Done():
-	}
-}
-
-// reportAll tells the Policy one thing after the other.
-func (p *proxy) reportAll(ctx context.Context) {
-	for {
-		select {
-		case tell := <-p.reports:
-			tell()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// reported blocks until the Policy was told of everything so far.
-func (p *proxy) reported(ctx context.Context) {
-	done := make(chan struct{})
-	p.report(ctx, "", func(context.Context) error { close(done); return nil })
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
 }

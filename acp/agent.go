@@ -86,7 +86,7 @@ func (p *proxy) sessionAnswered(ctx context.Context, r *request, msg wire.Messag
 	}
 	p.mu.Unlock()
 	if opened {
-		p.report(ctx, "a session", func(context.Context) error { p.Policy.Open(r.session, r.folder); return nil })
+		p.reports.add(ctx, "a session", func(context.Context) error { p.Policy.Open(r.session, r.folder); return nil })
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *proxy) agentAsked(ctx context.Context, msg wire.Message, method string)
 	q.ID = fmt.Sprintf("%s%d", p.prefix, p.state.ids)
 	p.state.asked[wire.Key(msg.ID)] = asked{about.SessionID, q}
 	p.mu.Unlock()
-	p.report(ctx, "a question", func(ctx context.Context) error { return p.Policy.Asked(ctx, about.SessionID, q) })
+	p.reports.add(ctx, "a question", func(ctx context.Context) error { return p.Policy.Asked(ctx, about.SessionID, q) })
 }
 
 // works are the updates that an agent sends only after it took a prompt.
@@ -156,8 +156,8 @@ func (p *proxy) updated(ctx context.Context, params []byte) {
 	p.mu.Unlock()
 	switch {
 	case tool:
-		p.report(ctx, "a tool call", func(ctx context.Context) error { return p.Policy.Tool(ctx, n.SessionID, ended) })
+		p.reports.add(ctx, "a tool call", func(ctx context.Context) error { return p.Policy.Tool(ctx, n.SessionID, ended) })
 	case compaction.Status == "completed":
-		p.report(ctx, "a compaction", func(ctx context.Context) error { return p.Policy.Compacted(ctx, n.SessionID) })
+		p.reports.add(ctx, "a compaction", func(ctx context.Context) error { return p.Policy.Compacted(ctx, n.SessionID) })
 	}
 }

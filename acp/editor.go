@@ -119,7 +119,7 @@ func (p *proxy) prompted(ctx context.Context, t *turn, line, params []byte) []by
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTime)
 	defer cancel()
-	p.reported(ctx)
+	p.reports.flush(ctx)
 	due, err := p.Policy.Prompt(ctx, t.session)
 	if err != nil {
 		due.undo()
@@ -154,7 +154,7 @@ func (p *proxy) editorAnswered(ctx context.Context, msg wire.Message) {
 	delete(p.state.asked, wire.Key(msg.ID))
 	p.mu.Unlock()
 	if ok {
-		p.report(ctx, "an answer", func(ctx context.Context) error { return p.Policy.Answered(ctx, a.session, a.question) })
+		p.reports.add(ctx, "an answer", func(ctx context.Context) error { return p.Policy.Answered(ctx, a.session, a.question) })
 	}
 }
 

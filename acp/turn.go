@@ -103,7 +103,7 @@ func (p *proxy) finish(t *turn, line []byte) []byte {
 
 // decide asks the Policy whether the turn may end, and sends the agent on or answers the editor.
 func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
-	p.reported(ctx)
+	p.reports.flush(ctx)
 	verdict, err := p.Policy.Stop(ctx, t.session, t.held)
 	if err != nil && ctx.Err() == nil {
 		p.Logger.Warn("the turn ends without a decision", "cause", err)
