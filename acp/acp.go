@@ -209,17 +209,14 @@ func (p *proxy) pass(ctx context.Context, in io.Reader, to *outlet, examine func
 	inside := false // of a line that is too long
 	for {
 		line, whole, err := lines.Next()
-		if len(line) > 0 {
-			if whole && !inside && !p.foreign.Load() {
-				line = examine(ctx, &scanner, line)
-			}
-			if to.part(line, whole || err != nil) != nil {
-				refused.give()
-				return
-			}
-			inside = !whole
+		if whole && !inside && !p.foreign.Load() {
+			line = examine(ctx, &scanner, line)
 		}
-		if err != nil {
+		if to.part(line, whole || err != nil) != nil {
+			refused.give()
+			return
+		}
+		if inside = !whole; err != nil {
 			ended.give()
 			return
 		}
@@ -241,15 +238,18 @@ func (o *outlet) write(line []byte) error {
 	return err
 }
 
-// part writes a part of a line. Until the last part, no other line is written.
-func (o *outlet) part(text []byte, last bool) error {
+// part writes a part of a line. Until the last part, no other line is written. The last part may be empty, because the input
+// may end behind the part before.
+func (o *outlet) part(text []byte, last bool) (err error) {
 	if !o.open {
 		if len(text) == 0 {
 			return nil
 		}
 		o.mu.Lock()
 	}
-	_, err := o.w.Write(text)
+	if len(text) > 0 {
+		_, err = o.w.Write(text)
+	}
 	if o.open = !last && err == nil; !o.open {
 		o.mu.Unlock()
 	}

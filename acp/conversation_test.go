@@ -341,3 +341,16 @@ func TestLinesThatAreNoMessagePass(t *testing.T) {
 		require.Equal(t, "an end without a newline", <-c.editor.lines)
 	})
 }
+
+// The last piece of a long line ends exactly where the input does, so no text is left that could end the line.
+func TestASideThatEndsInsideALongLineHoldsNothingUp(t *testing.T) {
+	long := strings.Repeat("x", 17<<16)
+	converse(t, &policy{}, func(c *talk) {
+		c.opened()
+		c.editor.says(asks)
+		_, err := io.WriteString(c.agent.conn, long)
+		require.NoError(t, err)
+		require.NoError(t, c.agent.conn.Close())
+		require.Equal(t, long+`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the agent ended: exit status 3"}}`, strings.Join(c.editor.all(), ""))
+	})
+}
