@@ -227,13 +227,18 @@ func (p *proxy) pass(ctx context.Context, in io.Reader, to *outlet, examine func
 type outlet struct {
 	mu   sync.Mutex // held while a line is written
 	w    io.Writer
+	cut  bool // the last line has no end; mu guards it
 	open bool // a part of a line is written; only the goroutine that passes lines uses it
 }
 
-// write writes a line.
+// write writes a line. A line that was cut off ends first, so that the reader can tell them apart.
 func (o *outlet) write(line []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.cut {
+		line = concat([]byte("\n"), line)
+	}
+	o.cut = false
 	_, err := o.w.Write(line)
 	return err
 }
@@ -249,6 +254,7 @@ func (o *outlet) part(text []byte, last bool) (err error) {
 	}
 	if len(text) > 0 {
 		_, err = o.w.Write(text)
+		o.cut = text[len(text)-1] != '\n'
 	}
 	if o.open = !last && err == nil; !o.open {
 		o.mu.Unlock()
