@@ -93,6 +93,7 @@ type request struct {
 	method          string
 	session, folder string // as far as the request names them
 	turn            *turn
+	refused         bool // the agent has ended, and the editor has an error for it
 }
 
 type asked struct {
@@ -183,6 +184,7 @@ func (p *proxy) lost(ctx context.Context) error {
 	}
 	var open []*request
 	for _, r := range p.state.requests {
+		r.refused = true
 		open = append(open, r)
 	}
 	for _, t := range p.state.turns {
@@ -191,7 +193,6 @@ func (p *proxy) lost(ctx context.Context) error {
 			t.text.undo()
 		}
 	}
-	clear(p.state.requests)
 	p.mu.Unlock()
 	for _, r := range open {
 		_ = p.editor.write(refusal(r.id, "the agent ended: "+cause)) // an editor that has gone needs no answer

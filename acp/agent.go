@@ -38,6 +38,10 @@ func (p *proxy) agentAnswered(ctx context.Context, line []byte, msg wire.Message
 	t, own := p.state.sent[key]
 	delete(p.state.sent, key)
 	r := p.state.requests[key]
+	if r != nil && r.refused {
+		p.mu.Unlock()
+		return nil
+	}
 	if r != nil && r.turn != nil && r.turn.agentID != key {
 		r, own = nil, true // an agent that answers twice, while the end of the turn is held
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -181,6 +182,47 @@ func TestAnAgentThatEndsLeavesNoRequestOpen(t *testing.T) {
 		err := <-c.end
 		require.ErrorIs(t, err, acp.ErrAgentEnded)
 		c.end <- err
+	})
+}
+
+func TestAnAgentThatDiesDuringADecisionIsAnsweredForOnce(t *testing.T) {
+	converse(t, &policy{hangs: true}, func(c *talk) {
+		c.opened()
+		c.editor.says(asks)
+		c.agent.says(ends)
+		c.editor.hears()
+		require.NoError(t, c.agent.conn.Close())
+		c.editor.hears(`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the agent ended: exit status 3"}}`)
+	})
+}
+
+// A broken is an input that its reader has closed.
+type broken struct{ io.Closer }
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// The output of an agent may still be read when its input has ended.
+func TestAnAnswerAfterTheErrorIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		editor, toEditor := newSide(t)
+		agent, toAgent := newSide(t)
+		p := &policy{}
+		p.lost = func() {
+			_, err := io.WriteString(agent.conn, ends+"\n"+works+"\n")
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		go func() { // ends with Run
+			_, err := io.WriteString(editor.conn, asks+"\n")
+			require.NoError(t, err)
+		}()
+		err := acp.Run(t.Context(), acp.Options{
+			Editor: toEditor, Agent: acp.Pipe{In: toAgent.In, Out: broken{toAgent.Out}}, Policy: p,
+			Ended: func() string { return "exit status 3" }, Logger: slog.New(slog.DiscardHandler), MaxMessageBytes: 1 << 20,
+		})
+		require.ErrorIs(t, err, acp.ErrAgentEnded)
+		editor.hears(`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the agent ended: exit status 3"}}`, works)
+		require.NoError(t, errors.Join(editor.conn.Close(), agent.conn.Close()))
 	})
 }
 

@@ -29,6 +29,7 @@ type policy struct {
 	fault  error
 	hangs  bool          // decisions and reports wait for block
 	block  chan struct{} // made when the conversation begins
+	lost   func()        // called when the agent has ended; may be nil
 
 	mu   sync.Mutex
 	told []string
@@ -108,6 +109,9 @@ func (p *policy) Answered(_ context.Context, session string, q acp.Question) err
 }
 
 func (p *policy) Lost(_ context.Context, sessions []string, cause string) {
+	if p.lost != nil {
+		p.lost()
+	}
 	for _, session := range sessions {
 		p.tell("lost " + session + ": " + cause)
 	}

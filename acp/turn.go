@@ -82,10 +82,14 @@ func (p *proxy) turnEnded(ctx context.Context, t *turn, line []byte, msg wire.Me
 	return p.finish(t, line)
 }
 
-// finish forgets a turn and returns the last answer of the agent as the answer to the editor's request.
+// finish forgets a turn and returns the last answer of the agent as the answer to the editor's request. It returns nil if the
+// editor has an error for it.
 func (p *proxy) finish(t *turn, line []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if r := p.state.requests[wire.Key(t.id)]; r != nil && r.refused {
+		return nil
+	}
 	delete(p.state.requests, wire.Key(t.id))
 	if p.state.turns[t.session] == t {
 		delete(p.state.turns, t.session)
@@ -99,6 +103,13 @@ func (p *proxy) finish(t *turn, line []byte) []byte {
 		return line
 	}
 	return replaced(line, msg.ID, t.id)
+}
+
+// answer writes the last answer of the agent to the editor, as the answer to its request.
+func (p *proxy) answer(t *turn, line []byte) {
+	if line = p.finish(t, line); line != nil {
+		_ = p.editor.write(line) // an editor that has gone needs no answer
+	}
 }
 
 // decide asks the Policy whether the turn may end, and sends the agent on or answers the editor.
@@ -118,14 +129,14 @@ func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
 		if cancelled {
 			line = answerTo(t.id, message.PromptResponse{StopReason: message.StopReasonCancelled})
 		}
-		_ = p.editor.write(p.finish(t, line)) // an editor that has gone needs no answer
+		p.answer(t, line)
 		return
 	}
 	if verdict.Person != "" {
 		p.say(t.session, verdict.Person)
 	}
 	if verdict.Agent == "" {
-		_ = p.editor.write(p.finish(t, line))
+		p.answer(t, line)
 		return
 	}
 	p.hold(t, verdict)
