@@ -39,6 +39,8 @@ const (
 	stopTime = time.Hour
 	// exitTime is how long an agent may go on after its input has ended.
 	exitTime = 5 * time.Second
+	// flushTime bounds the wait for the reports at the end.
+	flushTime = 3 * time.Second
 )
 
 // A Pipe is the two directions of a connection with one line a message.
@@ -112,7 +114,8 @@ func Run(ctx context.Context, o Options) error {
 		requests: map[string]*request{}, asked: map[string]asked{}, turns: map[string]*turn{}, sent: map[string]*turn{},
 		open: map[string]bool{}, loading: map[string]bool{},
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	stopped := ctx.Done()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the last reports come after the end of ctx
 	editorGone, agentGone := newSignal(), newSignal()
 	defer func() {
 		cancel()
@@ -125,7 +128,7 @@ func Run(ctx context.Context, o Options) error {
 	p.work.Go(func() { p.pass(ctx, o.Editor.In, p.agent, p.editorLine, editorGone, agentGone) })
 	p.work.Go(func() { p.pass(ctx, o.Agent.In, p.editor, p.agentLine, agentGone, editorGone) })
 	select {
-	case <-ctx.Done():
+	case <-stopped:
 	case <-editorGone.done:
 	case <-agentGone.done:
 		return p.lost(ctx)
@@ -133,6 +136,7 @@ func Run(ctx context.Context, o Options) error {
 	p.leave()
 	_ = o.Agent.Out.Close()
 	wire.Within(exitTime, agentGone.done)
+	p.settle(ctx)
 	return nil
 }
 
@@ -197,7 +201,8 @@ func (p *proxy) lost(ctx context.Context) error {
 	for _, r := range open {
 		_ = p.editor.write(refusal(r.id, "the agent ended: "+cause)) // an editor that has gone needs no answer
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), policyTime)
+	p.settle(ctx) // an acknowledgement may be among the reports
+	ctx, cancel := context.WithTimeout(ctx, policyTime)
 	defer cancel()
 	p.Policy.Lost(ctx, sessions, cause)
 	return fmt.Errorf("%w: %s", ErrAgentEnded, cause)
@@ -261,4 +266,11 @@ func (o *outlet) part(text []byte, last bool) (err error) {
 		o.mu.Unlock()
 	}
 	return err
+}
+
+// settle waits a while for the reports.
+func (p *proxy) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	p.reports.flush(ctx)
 }

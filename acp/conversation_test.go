@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -238,6 +239,41 @@ func TestTheEndOfTheEditorEndsTheAgent(t *testing.T) {
 		require.NoError(t, <-c.end)
 		c.end <- nil
 		require.NotContains(t, strings.Join(c.policy.heard(), "\n"), "lost")
+	})
+}
+
+// An acknowledgement that is lost has its instruction sent again.
+func TestAtTheEndTheReportsThatWaitAreMade(t *testing.T) {
+	for _, which := range []string{"agent", "editor"} {
+		p := &policy{hangs: true}
+		converse(t, p, func(c *talk) {
+			c.opened()
+			for i := range 20 {
+				c.agent.says(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"%d","title":"ls","status":"completed"}}}`, i))
+			}
+			want := append([]string{"open s in /work"}, slices.Repeat([]string{"tool s ls "}, 20)...)
+			if which == "agent" {
+				require.NoError(t, c.agent.conn.Close())
+				want = append(want, "lost s: exit status 3")
+			} else {
+				require.NoError(t, c.editor.conn.Close())
+				require.NoError(t, c.agent.conn.Close())
+			}
+			synctest.Wait()
+			close(p.block)
+			err := <-c.end
+			require.Equal(t, want, c.policy.heard())
+			c.end <- err
+		})
+	}
+	p := &policy{hangs: true}
+	converse(t, p, func(c *talk) { // and reports that never end hold nothing up
+		c.opened()
+		c.agent.says(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"ls","status":"completed"}}}`)
+		require.NoError(t, c.agent.conn.Close())
+		err := <-c.end
+		require.Equal(t, []string{"open s in /work", "lost s: exit status 3"}, c.policy.heard())
+		c.end <- err
 	})
 }
 

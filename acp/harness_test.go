@@ -74,6 +74,9 @@ func (p *policy) Prompt(context.Context, string) (acp.Text, error) {
 
 func (p *policy) Tool(ctx context.Context, session string, call acp.ToolCall) error {
 	err := p.wait(ctx)
+	if ctx.Err() != nil {
+		return err
+	}
 	words := "tool " + session + " " + call.Title + " " + string(call.Input)
 	if call.Failed {
 		words += " failed"
