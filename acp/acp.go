@@ -21,6 +21,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -268,9 +270,16 @@ func (o *outlet) part(text []byte, last bool) (err error) {
 	return err
 }
 
-// settle waits a while for the reports.
+// settle takes the questions back that the editor can no longer answer, and waits a while for the reports.
 func (p *proxy) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
+	p.mu.Lock()
+	open := slices.Collect(maps.Values(p.state.asked))
+	clear(p.state.asked)
+	p.mu.Unlock()
+	for _, a := range open {
+		p.answered(ctx, a)
+	}
 	p.reports.flush(ctx)
 }

@@ -323,6 +323,26 @@ func TestQuestionsAreNotedUntilTheyAreAnswered(t *testing.T) {
 	})
 }
 
+func TestAQuestionEndsWithEitherSide(t *testing.T) {
+	for _, which := range []string{"agent", "editor"} {
+		converse(t, &policy{}, func(c *talk) {
+			c.opened()
+			c.agent.says(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"sessionId":"s","mode":"form","message":"Which?","requestedSchema":{}}}`)
+			want := []string{"open s in /work", "asked s Which?", "answered s Which?"}
+			_ = c.editor.all()
+			if which == "agent" {
+				require.NoError(t, c.agent.conn.Close())
+				want = append(want, "lost s: exit status 3")
+			} else {
+				require.NoError(t, c.editor.conn.Close())
+			}
+			err := <-c.end
+			require.Equal(t, want, c.policy.heard())
+			c.end <- err
+		})
+	}
+}
+
 func TestASessionGetsTheServer(t *testing.T) {
 	server := message.McpServerStdio{Name: "waybill", Command: "/bin/waybill", Args: []string{"mcp"}, Env: []message.EnvVariable{}}
 	entry := `{"args":["mcp"],"command":"/bin/waybill","env":[],"name":"waybill"}`

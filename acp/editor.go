@@ -154,8 +154,13 @@ func (p *proxy) editorAnswered(ctx context.Context, msg wire.Message) {
 	delete(p.state.asked, wire.Key(msg.ID))
 	p.mu.Unlock()
 	if ok {
-		p.reports.add(ctx, "an answer", func(ctx context.Context) error { return p.Policy.Answered(ctx, a.session, a.question) })
+		p.answered(ctx, a)
 	}
+}
+
+// answered reports that a question waits no longer.
+func (p *proxy) answered(ctx context.Context, a asked) {
+	p.reports.add(ctx, "an answer", func(ctx context.Context) error { return p.Policy.Answered(ctx, a.session, a.question) })
 }
 
 // cancel records that the person has cancelled the turn of a session.

@@ -22,7 +22,7 @@ type Policy interface {
 	Compacted(ctx context.Context, session string) error
 	// Stop decides whether a turn that was held so often may end.
 	Stop(ctx context.Context, session string, held int) (Text, error)
-	// Asked is called when the agent asks the person, and Answered when the editor has answered.
+	// Asked is called when the agent asks the person, and Answered when the editor has answered, or no longer can.
 	Asked(ctx context.Context, session string, q Question) error
 	Answered(ctx context.Context, session string, q Question) error
 	// Lost is called when the agent has ended before its editor, with the open sessions.
