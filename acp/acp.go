@@ -240,9 +240,16 @@ type outlet struct {
 }
 
 // write writes a line. A line that was cut off ends first, so that the reader can tell them apart.
-func (o *outlet) write(line []byte) error {
+func (o *outlet) write(line []byte) error { return o.writeNext(func() []byte { return line }) }
+
+// writeNext writes the line that next returns, or nothing for nil. No other line gets in between.
+func (o *outlet) writeNext(next func() []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	line := next()
+	if line == nil {
+		return nil
+	}
 	if o.cut {
 		line = concat([]byte("\n"), line)
 	}

@@ -118,6 +118,29 @@ func TestTheNextPromptEndsADecision(t *testing.T) {
 	})
 }
 
+// While the person is told that a turn goes on, the editor can send the next prompt. The agent gets no other behind it.
+func TestAPromptThatComesAfterTheDecisionEndsTheTurn(t *testing.T) {
+	cancelled := `{"jsonrpc":"2.0","id":7,"result":{"stopReason":"cancelled"}}`
+	for line, answer := range map[string]string{
+		strings.Replace(asks, "7", "8", 1):                                       ends,
+		`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`: cancelled,
+		`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`: cancelled,
+	} {
+		converse(t, &policy{stops: []acp.Text{{Agent: "red", Person: "Look."}}}, func(c *talk) {
+			c.opened()
+			c.editor.says(asks)
+			c.editor.pauses()
+			c.agent.says(ends)
+			c.editor.says(line)
+			synctest.Wait()
+			c.editor.resumes()
+			c.editor.hears(said("Look."), said("waybill: the turn goes on: red"), answer)
+			c.agent.hears(asks, line)
+			require.Equal(t, "undo stop", c.policy.heard()[2])
+		})
+	}
+}
+
 // A turn is not held any more when the agent has the next prompt.
 func TestTheNextPromptLetsATurnEnd(t *testing.T) {
 	converse(t, &policy{stops: []acp.Text{{Agent: "red"}}}, func(c *talk) {

@@ -124,19 +124,22 @@ func (p *policy) Lost(_ context.Context, sessions []string, cause string) {
 type side struct {
 	t     *testing.T
 	conn  net.Conn
-	lines chan string // closed at the end
+	lines chan string   // closed at the end
+	busy  chan struct{} // full while a line is taken, or nothing is read
 }
 
 func newSide(t *testing.T) (*side, acp.Pipe) {
 	own, other := net.Pipe()
-	s := &side{t: t, conn: own, lines: make(chan string, 20_000)}
+	s := &side{t: t, conn: own, lines: make(chan string, 20_000), busy: make(chan struct{}, 1)}
 	go func() { // ends with the connection
 		defer close(s.lines)
 		in := bufio.NewReaderSize(own, 1<<16)
 		for {
 			line, err := in.ReadString('\n')
 			if line != "" {
+				s.busy <- struct{}{}
 				s.lines <- line
+				<-s.busy
 			}
 			if err != nil {
 				return
@@ -145,6 +148,11 @@ func newSide(t *testing.T) (*side, acp.Pipe) {
 	}()
 	return s, acp.Pipe{In: other, Out: other}
 }
+
+// pauses reads the next line only, until it resumes.
+func (s *side) pauses() { s.busy <- struct{}{} }
+
+func (s *side) resumes() { <-s.busy }
 
 // says writes lines, when nothing moves any more.
 func (s *side) says(lines ...string) {

@@ -122,46 +122,57 @@ func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
 		verdict = Text{Person: "waybill: the turn ends unchecked: " + safetext.OneLine(err.Error(), 300)}
 	}
 	p.mu.Lock()
-	cancelled, over := t.cancelled, t.cancelled || t.newer || p.state.gone || ctx.Err() != nil
+	over := p.overtaken(ctx, t)
 	p.mu.Unlock()
-	if over {
-		verdict.undo()
-		if cancelled {
-			line = answerTo(t.id, message.PromptResponse{StopReason: message.StopReasonCancelled})
+	if !over {
+		if verdict.Person != "" {
+			p.say(t.session, verdict.Person)
 		}
-		p.answer(t, line)
-		return
+		if verdict.Agent == "" {
+			p.answer(t, line)
+			return
+		}
+		first, _, _ := strings.Cut(verdict.Agent, "\n")
+		p.say(t.session, "waybill: the turn goes on: "+safetext.OneLine(first, 300))
+		if p.hold(ctx, t, verdict) {
+			return
+		}
 	}
-	if verdict.Person != "" {
-		p.say(t.session, verdict.Person)
-	}
-	if verdict.Agent == "" {
-		p.answer(t, line)
-		return
-	}
-	p.hold(t, verdict)
-}
-
-// hold sends the agent on with one more prompt.
-func (p *proxy) hold(t *turn, verdict Text) {
-	p.mu.Lock()
-	p.state.ids++
-	id := encode(fmt.Sprintf("%s%d", p.prefix, p.state.ids))
-	t.held++
-	t.agentID, t.text, t.taken = wire.Key(id), verdict, false
-	p.state.sent[t.agentID] = t
-	p.mu.Unlock()
-	first, _, _ := strings.Cut(verdict.Agent, "\n")
-	p.say(t.session, "waybill: the turn goes on: "+safetext.OneLine(first, 300))
-	_ = p.agent.write(requestOf(id, prompt, message.PromptRequest{
-		SessionID: t.session, Prompt: []json.RawMessage{textBlock(verdict.Agent)},
-	})) // an agent that has gone is noticed by its output
+	verdict.undo()
 	p.mu.Lock()
 	cancelled := t.cancelled
 	p.mu.Unlock()
-	if cancelled { // perhaps before the agent got the prompt
-		_ = p.agent.write(requestOf(nil, cancelTurn, message.CancelNotification{SessionID: t.session}))
+	if cancelled {
+		line = answerTo(t.id, message.PromptResponse{StopReason: message.StopReasonCancelled})
 	}
+	p.answer(t, line)
+}
+
+// overtaken reports whether a turn ends, whatever the Policy says. The caller holds p.mu.
+func (p *proxy) overtaken(ctx context.Context, t *turn) bool {
+	return t.cancelled || t.newer || p.state.gone || ctx.Err() != nil
+}
+
+// hold sends the agent on with one more prompt, and reports whether it did: the editor may have ended the turn meanwhile. No
+// line of the editor gets between that test and the prompt.
+func (p *proxy) hold(ctx context.Context, t *turn, verdict Text) (held bool) {
+	_ = p.agent.writeNext(func() []byte {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.overtaken(ctx, t) {
+			return nil
+		}
+		p.state.ids++
+		id := encode(fmt.Sprintf("%s%d", p.prefix, p.state.ids))
+		t.held++
+		t.agentID, t.text, t.taken = wire.Key(id), verdict, false
+		p.state.sent[t.agentID] = t
+		held = true
+		return requestOf(id, prompt, message.PromptRequest{
+			SessionID: t.session, Prompt: []json.RawMessage{textBlock(verdict.Agent)},
+		})
+	}) // an agent that has gone is noticed by its output
+	return held
 }
 
 // say shows the person a text, as a message of the agent.
