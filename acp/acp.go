@@ -193,15 +193,20 @@ func (p *proxy) lost(ctx context.Context) error {
 		r.refused = true
 		open = append(open, r)
 	}
+	var unread []Text
 	for _, t := range p.state.turns {
 		t.cancel()
 		if !t.taken {
-			t.text.undo()
+			unread = append(unread, t.text)
 		}
+		t.text = Text{}
 	}
 	p.mu.Unlock()
 	for _, r := range open {
 		_ = p.editor.write(refusal(r.id, "the agent ended: "+cause)) // an editor that has gone needs no answer
+	}
+	for _, text := range unread {
+		text.undo()
 	}
 	p.settle(ctx) // an acknowledgement may be among the reports
 	ctx, cancel := context.WithTimeout(ctx, policyTime)

@@ -63,8 +63,9 @@ func (p *proxy) turnEnded(ctx context.Context, t *turn, line []byte, msg wire.Me
 	failed := msg.Error != nil || json.Unmarshal(msg.Result, &answer) != nil
 	p.mu.Lock()
 	t.agentID = ""
+	unread := Text{}
 	if failed && !t.taken {
-		t.text.undo()
+		unread = t.text
 	}
 	t.text = Text{}
 	if endingOf(answer.StopReason, failed, t.cancelled, t.newer) == decide && !p.state.gone {
@@ -79,6 +80,7 @@ func (p *proxy) turnEnded(ctx context.Context, t *turn, line []byte, msg wire.Me
 		return nil
 	}
 	p.mu.Unlock()
+	unread.undo()
 	return p.finish(t, line)
 }
 
