@@ -120,7 +120,7 @@ func (p *proxy) agentAsked(ctx context.Context, msg wire.Message, method string)
 		return
 	}
 	if q.Permission { // some agents tell a call here first
-		p.state.calls.update(about.SessionID, about.ToolCall)
+		p.state.calls.update(about.SessionID, about.ToolCall, true)
 	}
 	p.state.ids++
 	q.ID = fmt.Sprintf("%s%d", p.prefix, p.state.ids)
@@ -152,7 +152,7 @@ func (p *proxy) updated(ctx context.Context, params []byte) {
 	case replay:
 	case of.SessionUpdate == "tool_call" || of.SessionUpdate == "tool_call_update":
 		if json.Unmarshal(n.Update, &call) == nil {
-			ended, tool = p.state.calls.update(n.SessionID, call)
+			ended, tool = p.state.calls.update(n.SessionID, call, of.SessionUpdate == "tool_call")
 		}
 	case of.SessionUpdate == "compaction_update":
 		_ = json.Unmarshal(n.Update, &compaction) // without a status, it is none

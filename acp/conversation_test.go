@@ -321,6 +321,29 @@ func TestToolCallsAreReported(t *testing.T) {
 	})
 }
 
+// Some agents complete the title or the input of a call after its end, and some use an id again.
+func TestAToolCallThatHasEndedIsReportedOnce(t *testing.T) {
+	tool := func(of, rest string) string {
+		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"` + of + `","toolCallId":"1"` + rest + `}}}`
+	}
+	converse(t, &policy{}, func(c *talk) {
+		c.opened()
+		c.agent.says(
+			tool("tool_call", `,"title":"ls","status":"completed"`),
+			tool("tool_call_update", `,"title":"ls -l","status":"completed"`),
+			tool("tool_call_update", `,"rawInput":{"command":"ls"}`),
+			tool("tool_call_update", `,"status":"completed"`),
+			tool("tool_call", `,"title":"rm"`),
+			tool("tool_call_update", `,"status":"completed"`),
+			`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"1","title":"mv"},"options":[]}}`,
+			tool("tool_call_update", `,"status":"failed"`),
+			tool("tool_call_update", `,"status":"failed"`),
+		)
+		require.Len(t, c.editor.all(), 9)
+		require.Equal(t, []string{"open s in /work", "tool s ls ", "tool s rm ", "asked s May it run this tool? mv", "tool s mv  failed"}, c.policy.heard())
+	})
+}
+
 // The agent repeats the updates of a session that it loads.
 func TestTheToolCallsOfALoadedSessionAreNoNews(t *testing.T) {
 	converse(t, &policy{}, func(c *talk) {

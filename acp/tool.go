@@ -3,30 +3,31 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"waybill/acp/message"
 )
 
-// maxCalls bounds the tool calls that are followed at a time. An agent that begins more has forgotten the oldest.
+// maxCalls bounds the tool calls that are remembered. When there are more, the oldest is dropped.
 const maxCalls = 1000
 
 // maxValue bounds the input and the output of a call that are kept, in bytes. Longer ones are not reported.
 const maxValue = 1 << 20
 
-// calls follows the tool calls of all sessions until they end. An agent tells a call in pieces: each update has only what
-// changed.
+// calls follows the tool calls of all sessions. An agent tells a call in pieces: each update has only what changed.
 type calls struct {
-	open  map[string]*ToolCall
-	order []string // the keys, oldest first; those that have ended may be among them
+	known map[string]*ToolCall // nil for a call that has ended, so that a late update does not begin it again
+	order []string             // the keys, oldest first
 }
 
-// update adds what an agent told about a call, and returns the call if that ended it.
-func (c *calls) update(session string, u message.ToolCallUpdate) (ended ToolCall, ok bool) {
+// update adds what an agent told about a call, and returns the call if that ended it. begins says that the call is a new one if
+// the last of its id has ended.
+func (c *calls) update(session string, u message.ToolCallUpdate, begins bool) (ended ToolCall, ok bool) {
 	key := session + "\x00" + u.ToolCallID
-	call := c.open[key]
+	call, known := c.known[key]
 	if call == nil {
-		if u.Status == nil && u.Title == nil && u.RawInput == nil {
-			return ToolCall{}, false // a late word about a call that has ended
+		if known && !begins {
+			return ToolCall{}, false
 		}
 		call = &ToolCall{ID: u.ToolCallID}
 		c.add(key, call)
@@ -36,18 +37,21 @@ func (c *calls) update(session string, u message.ToolCallUpdate) (ended ToolCall
 		return ToolCall{}, false
 	}
 	call.Failed = *u.Status == message.ToolCallStatusFailed
-	delete(c.open, key)
+	c.known[key] = nil
 	return *call, true
 }
 
 func (c *calls) add(key string, call *ToolCall) {
-	if c.open == nil {
-		c.open = map[string]*ToolCall{}
+	if c.known == nil {
+		c.known = map[string]*ToolCall{}
 	}
-	c.open[key] = call
+	if _, known := c.known[key]; known {
+		c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == key })
+	}
+	c.known[key] = call
 	c.order = append(c.order, key)
 	for len(c.order) > maxCalls {
-		delete(c.open, c.order[0])
+		delete(c.known, c.order[0])
 		c.order = c.order[1:]
 	}
 }
