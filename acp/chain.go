@@ -169,7 +169,11 @@ func (c *chain) readLine(s *wire.Scanner, line []byte) error {
 			c.logger.Warn("a message of the next one in the chain has no method")
 			return nil
 		}
-		to, line = c.fromAgent, requestOf(msg.ID, text(inner.Method), inner.Params)
+		var params any // without a type, absent params stay absent
+		if len(inner.Params) > 0 {
+			params = inner.Params
+		}
+		to, line = c.fromAgent, requestOf(msg.ID, text(inner.Method), params)
 		if msg.ID != nil {
 			c.remember(msg.ID)
 		}

@@ -71,6 +71,15 @@ func TestAProxyInAChain(t *testing.T) {
 	})
 }
 
+func TestAMessageWithoutParamsHasNoneBehindAChain(t *testing.T) {
+	chained(t, &policy{}, func(c *side) {
+		c.says(`{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"_agent/none"}}`)
+		c.hears(`{"jsonrpc":"2.0","method":"_agent/none"}`)
+		c.says(`{"jsonrpc":"2.0","method":"_editor/none"}`)
+		c.hears(`{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"_editor/none"}}`)
+	})
+}
+
 func TestAProxyWithoutAChainRefusesAnEditor(t *testing.T) {
 	chained(t, &policy{}, func(c *side) {
 		c.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
