@@ -134,10 +134,18 @@ func (p *policy) Prompt(ctx context.Context, session string) (acp.Text, error) {
 	first := !p.anchored[session]
 	p.anchored[session] = true
 	p.mu.Unlock()
+	again := func() {
+		if first {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.anchored, session)
+		}
+	}
 	var begin acp.Text
 	if first {
 		var err error
 		if begin, err = act(ctx, p.handler(session, dialect.SessionStart, "session/new")); err != nil {
+			again()
 			return begin, err
 		}
 	}
@@ -149,11 +157,7 @@ func (p *policy) Prompt(ctx context.Context, session string) (acp.Text, error) {
 			if begin.Undo != nil {
 				begin.Undo()
 			}
-			if first {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				delete(p.anchored, session)
-			}
+			again()
 		},
 	}, err
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/acp"
 	"waybill/cli/output"
 	"waybill/cli/program"
 )
@@ -37,4 +39,26 @@ func TestTheServerServesTheSameStore(t *testing.T) {
 	require.Equal(t, "XDG_STATE_HOME", server.Env[0].Name)
 	_, ok = p.Server(filepath.Join(t.TempDir(), "none"))
 	require.False(t, ok, "no workspace, no server")
+}
+
+// A store that was busy at the first prompt is asked for the resume anchor at the next.
+func TestAFaultDoesNotLoseTheResumeAnchor(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte("- [ ] 1 Paint the fence\n"), 0o600))
+	app := &program.App{}
+	app.Printer = output.Printer{Env: func(string) string { return "" }}
+	app.Store = filepath.Join(dir, "a.db")
+	p := newPolicy(app, slog.New(slog.DiscardHandler))
+	defer p.close()
+	p.Open("s", dir)
+	require.NoError(t, p.Asked(t.Context(), "s", acp.Question{ID: "1", Text: "Which colour?"})) // there is a store now
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	text, err := p.Prompt(late, "s")
+	require.ErrorContains(t, err, "given up")
+	text.Undo()
+	require.NotContains(t, p.anchored, "s")
+	_, err = p.Prompt(t.Context(), "s")
+	require.NoError(t, err)
+	require.Contains(t, p.anchored, "s")
 }
