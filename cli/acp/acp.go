@@ -156,6 +156,7 @@ func start(args []string, stderr *os.File) (*process, error) {
 		if err == nil {
 			_ = p.cmd.Wait() // its state says it
 			close(p.exited)
+			time.AfterFunc(grace, func() { wire.Interrupt(out) }) // a process that the agent has left behind may hold it
 		}
 	}()
 	err = <-started

@@ -99,6 +99,19 @@ func TestACPAgentThatDies(t *testing.T) {
 	require.Equal(t, "an agent of acp ended in the middle of a session: signal: killed", notices.Items[0].Text)
 }
 
+// A wrapper such as npx may die and leave a process that holds the output of the agent, and so the output never ends.
+func TestACPAgentThatDiesAndLeavesItsOutputOpen(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	editor, stderr := p.acp(p.acpAgent(`sleep 1000 & kill -9 $$`))
+	r, err := editor.call("session/prompt", acpPrompt)
+	require.NoError(t, err)
+	require.Equal(t, "the agent ended: signal: killed", r.Error.Message)
+	require.Equal(t, 1, editor.end())
+	_, err = io.ReadAll(stderr) // the process has gone, too
+	require.NoError(t, err)
+}
+
 func TestACPAgentThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
