@@ -78,7 +78,7 @@ type proxy struct {
 	state state
 }
 
-// A state is what a proxy knows of the conversation.
+// A state holds the open requests, turns and sessions.
 type state struct {
 	requests map[string]*request // of the editor, without an answer, by id
 	asked    map[string]asked    // by the agent, without an answer, by id
@@ -168,7 +168,7 @@ type signal struct {
 
 func newSignal() *signal { return &signal{done: make(chan struct{})} }
 
-func (s *signal) give() { s.once.Do(func() { close(s.done) }) }
+func (s *signal) set() { s.once.Do(func() { close(s.done) }) }
 
 // leave ends the decisions that have become useless.
 func (p *proxy) leave() {
@@ -226,11 +226,11 @@ func (p *proxy) pass(ctx context.Context, in io.Reader, to *outlet, examine func
 			line = examine(ctx, &scanner, line)
 		}
 		if to.part(line, whole || err != nil) != nil {
-			refused.give()
+			refused.set()
 			return
 		}
 		if inside = !whole; err != nil {
-			ended.give()
+			ended.set()
 			return
 		}
 	}

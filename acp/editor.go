@@ -76,7 +76,7 @@ func (p *proxy) editorRequest(ctx context.Context, line []byte, msg wire.Message
 	}
 	p.mu.Unlock()
 	if before != nil {
-		p.overtake(before)
+		p.supersede(before)
 	}
 	if method == prompt {
 		return p.prompted(ctx, r.turn, line, msg.Params)

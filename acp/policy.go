@@ -7,7 +7,7 @@ import (
 	"waybill/acp/message"
 )
 
-// A Policy decides what an agent is told and whether its turn may end. All sessions use one policy, on several goroutines. Its
+// A Policy decides what an agent gets and whether its turn may end. All sessions use one policy, on several goroutines. Its
 // methods keep to their context, and a fault of theirs never stops the conversation.
 type Policy interface {
 	// Server returns the MCP server that an agent gets for a session in the folder. ok is false if there is none.
@@ -29,7 +29,7 @@ type Policy interface {
 	Lost(ctx context.Context, sessions []string, cause string)
 }
 
-// A Text is what an agent and its person are told.
+// A Text is a message for the agent and one for the person.
 type Text struct {
 	Agent  string // at a stop: why the turn goes on
 	Person string
@@ -46,7 +46,7 @@ func (t Text) undo() {
 // A ToolCall is a tool call that has ended.
 type ToolCall struct {
 	ID, Name, Kind, Title string
-	Input, Output         json.RawMessage // nil if the agent told none
+	Input, Output         json.RawMessage // nil if the agent sent none
 	Failed                bool
 }
 

@@ -14,13 +14,13 @@ const maxCalls = 1000
 // maxValue bounds the input and the output of a call that are kept, in bytes. Longer ones are not reported.
 const maxValue = 1 << 20
 
-// calls follows the tool calls of all sessions. An agent tells a call in pieces: each update has only what changed.
+// calls follows the tool calls of all sessions. An agent sends a call in pieces: each update has only what changed.
 type calls struct {
 	known map[string]*ToolCall // nil for a call that has ended, so that a late update does not begin it again
 	order []string             // the keys, oldest first
 }
 
-// update adds what an agent told about a call, and returns the call if that ended it. begins says that the call is a new one if
+// update adds what the agent sent about a call, and returns the call if that ended it. begins says that the call is a new one if
 // the last of its id has ended.
 func (c *calls) update(session string, u message.ToolCallUpdate, begins bool) (ended ToolCall, ok bool) {
 	key := session + "\x00" + u.ToolCallID
@@ -74,11 +74,11 @@ func (t *ToolCall) merge(u message.ToolCallUpdate) {
 	}
 }
 
-// latest returns the newer value if an agent told one.
-func latest(old, told json.RawMessage) json.RawMessage {
-	switch text := string(bytes.TrimSpace(told)); {
-	case text == "" || text == "null" || text == "{}" || text == "[]" || len(told) > maxValue:
+// latest returns the newer value if the agent sent one.
+func latest(old, newer json.RawMessage) json.RawMessage {
+	switch text := string(bytes.TrimSpace(newer)); {
+	case text == "" || text == "null" || text == "{}" || text == "[]" || len(newer) > maxValue:
 		return old
 	}
-	return bytes.Clone(told)
+	return bytes.Clone(newer)
 }

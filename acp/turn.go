@@ -49,8 +49,8 @@ func endingOf(answered message.StopReason, failed, cancelled, newer bool) ending
 	return decide
 }
 
-// overtake ends the decision about a turn, because the editor has sent the next prompt.
-func (p *proxy) overtake(t *turn) {
+// supersede ends the decision about a turn, because the editor has sent the next prompt.
+func (p *proxy) supersede(t *turn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.newer = true
@@ -124,7 +124,7 @@ func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
 		verdict = Text{Person: "waybill: the turn ends unchecked: " + safetext.OneLine(err.Error(), 300)}
 	}
 	p.mu.Lock()
-	over := p.overtaken(ctx, t)
+	over := p.isOver(ctx, t)
 	p.mu.Unlock()
 	if !over {
 		if verdict.Person != "" {
@@ -150,8 +150,8 @@ func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
 	p.answer(t, line)
 }
 
-// overtaken reports whether a turn ends, whatever the Policy says. The caller holds p.mu.
-func (p *proxy) overtaken(ctx context.Context, t *turn) bool {
+// isOver reports whether a turn ends, whatever the Policy says. The caller holds p.mu.
+func (p *proxy) isOver(ctx context.Context, t *turn) bool {
 	return t.cancelled || t.newer || p.state.gone || ctx.Err() != nil
 }
 
@@ -161,7 +161,7 @@ func (p *proxy) hold(ctx context.Context, t *turn, verdict Text) (held bool) {
 	_ = p.agent.writeNext(func() []byte {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.overtaken(ctx, t) {
+		if p.isOver(ctx, t) {
 			return nil
 		}
 		p.state.ids++

@@ -1,5 +1,5 @@
 // Package acp starts a coding agent that speaks the Agent Client Protocol, and stands between it and the editor. Package gate
-// decides what the agent is told and whether a turn may end; the room acp has the protocol.
+// decides what the agent gets and whether a turn may end; package acp has the protocol.
 package acp
 
 import (

@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	// lateTime is how long the checks at the end of a turn may take. It is below the time for which the room acp waits.
+	// lateTime is how long the checks at the end of a turn may take. It is below the time for which package acp waits.
 	lateTime = 50 * time.Minute
-	// lastBreath bounds the wait for the stores at the end.
-	lastBreath = 300 * time.Millisecond
+	// closeTimeout bounds the wait for the stores at the end.
+	closeTimeout = 300 * time.Millisecond
 )
 
 // A policy decides by the stores of the workspaces in which the sessions run.
@@ -39,7 +39,7 @@ type policy struct {
 	mu       sync.Mutex             // guards the fields below
 	folders  map[string]string      // by session
 	stores   map[string]*gate.Store // by folder
-	anchored map[string]bool        // the sessions that were told what there is to go on with
+	anchored map[string]bool        // the sessions that have the resume anchor
 }
 
 func newPolicy(a *program.App, logger *slog.Logger) *policy {
@@ -51,7 +51,7 @@ func (p *policy) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, store := range p.stores {
-		store.Close(lastBreath)
+		store.Close(closeTimeout)
 	}
 }
 
@@ -128,7 +128,7 @@ func (p *policy) Open(session, folder string) {
 	}
 }
 
-// Prompt returns the instructions that are due. The first prompt of a session also gets what there is to go on with.
+// Prompt returns the instructions that are due. The first prompt of a session also gets the resume anchor.
 func (p *policy) Prompt(ctx context.Context, session string) (acp.Text, error) {
 	p.mu.Lock()
 	first := !p.anchored[session]
@@ -222,7 +222,7 @@ func decoded(value json.RawMessage) (v any) {
 	return v
 }
 
-// Compacted has the next prompt bring what there is to go on with.
+// Compacted has the next prompt bring the resume anchor.
 func (p *policy) Compacted(ctx context.Context, session string) error {
 	_, err := act(ctx, p.handler(session, dialect.Compact, "session/update"))
 	return err
