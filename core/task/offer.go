@@ -98,7 +98,7 @@ func (o Option) check(i int, seen map[string]int) error {
 	at := fmt.Sprintf("/options/%d/label", i)
 	look := strings.ToLower(safetext.OneLine(o.Label, MaxLabelRunes+1))
 	switch {
-	case look == "":
+	case strings.Trim(look, " \u2800") == "": // a blank of Braille prints nothing
 		return &OfferError{at, "is empty or has no visible character", o.Label}
 	case len([]rune(o.Label)) > MaxLabelRunes:
 		return &OfferError{at, fmt.Sprintf("must have at most %d characters; detail takes more", MaxLabelRunes), len([]rune(o.Label))}

@@ -23,6 +23,7 @@ func TestOffersAreRefusedWithTheOptionAtFault(t *testing.T) {
 		{many, false, "", 0, "/options", "at most 20"},
 		{[]task.Option{{Label: "keep"}, {Label: " "}}, false, "", 0, "/options/1/label", "empty"},
 		{[]task.Option{{Label: "keep"}, {Label: "\u200b"}}, false, "", 0, "/options/1/label", "visible"},
+		{[]task.Option{{Label: "keep"}, {Label: "\u2800"}}, false, "", 0, "/options/1/label", "visible"},
 		{[]task.Option{{Label: "keep\nthe data"}}, false, "", 0, "/options/0/label", "one line"},
 		{[]task.Option{{Label: "\x1b[2Jkeep"}}, false, "", 0, "/options/0/label", "control"},
 		{[]task.Option{{Label: "ke\u202eep"}}, false, "", 0, "/options/0/label", "invisible"},
