@@ -22,7 +22,7 @@ type Waiting struct {
 	Tasks        []WaitingTask
 	Instructions []WaitingInstruction
 	Reports      []Notice     // events that hosts reported to a person
-	Done         []WaitingRun // the newest runs that are done
+	Done         []WaitingRun // changed since, and the newest of their items
 	// Cut says that a list is longer than MostWaiting, or that notices could not be read.
 	Cut bool
 }
@@ -59,9 +59,10 @@ func ReadWaiting(tx Tx, since core.Instant) (Waiting, error) {
 }
 
 type waitingReader struct {
-	tx    Tx
-	runs  map[string]WaitingRun // those with a title that were read
-	found Waiting
+	tx      Tx
+	runs    map[string]WaitingRun // those with a title that were read
+	refuted []WaitingRun          // of found.Runs
+	found   Waiting
 }
 
 // tasksAtOnce bounds the tasks in memory, because each may have megabytes of text.
@@ -106,35 +107,52 @@ func (r *waitingReader) blocked(core.Instant) error {
 	return err
 }
 
-// done reads the newest runs that are done. One that is refuted waits for a person while no newer run has its item.
+// done reads all runs that are done. One that is refuted waits for a person while no newer run has its item.
 func (r *waitingReader) done(since core.Instant) error {
-	runs, err := r.tx.Runs(RunQuery{State: run.Done})
-	if err != nil {
+	q := RunQuery{State: run.Done, Limit: DefaultLimit}
+	for {
+		page, err := r.tx.Runs(q)
+		if err != nil {
+			return err
+		}
+		for _, ended := range page {
+			if err := r.ended(ended, since); err != nil {
+				return err
+			}
+			q.Behind = ended.ID
+		}
+		if len(page) < q.Limit {
+			break
+		}
+	}
+	slices.Reverse(r.refuted)
+	slices.Reverse(r.found.Done)
+	r.found.Runs = append(r.found.Runs, r.refuted...)
+	return nil
+}
+
+// ended adds a run that is done to its list. The newest runs come first, so that a list that is cut lacks the oldest.
+func (r *waitingReader) ended(ended run.Run, since core.Instant) error {
+	list := &r.found.Done
+	if ended.Proof.State() == proof.Refuted {
+		list = &r.refuted
+	} else if ended.UpdatedAt <= since {
+		return nil
+	}
+	if len(*list) == MostWaiting {
+		r.found.Cut = true
+		return nil
+	}
+	newest, ok, err := r.tx.LatestRun(ended.Plan, ended.ItemID)
+	if err != nil && !isCorrupt(err) {
 		return err
 	}
-	for _, ended := range slices.Backward(runs) {
-		refuted := ended.Proof.State() == proof.Refuted
-		if !refuted && ended.UpdatedAt <= since {
-			continue
-		}
-		newest, ok, err := r.tx.LatestRun(ended.Plan, ended.ItemID)
-		if err != nil && !isCorrupt(err) {
-			return err
-		}
-		if !ok || newest.ID != ended.ID {
-			continue
-		}
-		w, err := r.titled(ended)
-		switch {
-		case err != nil:
-			return err
-		case refuted:
-			r.found.Runs = append(r.found.Runs, w)
-		default:
-			r.found.Done = append(r.found.Done, w)
-		}
+	if !ok || newest.ID != ended.ID {
+		return nil
 	}
-	return nil
+	w, err := r.titled(ended)
+	*list = append(*list, w)
+	return err
 }
 
 // failures reads the failed tasks and instructions, and the reports of hosts.
