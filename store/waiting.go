@@ -14,7 +14,7 @@ import (
 // MostWaiting bounds each list of a Waiting.
 const MostWaiting = 1000
 
-// Waiting has the records of a store that wait for a person, and the runs that ended since a person looked last. Texts
+// Waiting lists the records that wait for a person, and the runs that ended since a person looked last. Texts
 // are cut to what a list shows. The oldest record of each list is the first.
 type Waiting struct {
 	Questions    []WaitingTask

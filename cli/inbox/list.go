@@ -20,7 +20,7 @@ var words = map[inbox.Kind]struct{ word, style string }{
 	inbox.Refuted:           {"refuted", "31"},
 	inbox.Blocked:           {"blocked", "31"},
 	inbox.FailedTask:        {"failed", "31"},
-	inbox.FailedInstruction: {"not heard", "31"},
+	inbox.FailedInstruction: {"unacknowledged", "31"},
 	inbox.Reported:          {"reported", "33"},
 	inbox.Unreadable:        {"unreadable", "31"},
 	inbox.Gone:              {"gone", "2"},
@@ -28,7 +28,7 @@ var words = map[inbox.Kind]struct{ word, style string }{
 	inbox.Said:              {"said done", "2"},
 }
 
-const wordWidth = len("unreadable")
+const wordWidth = len("unacknowledged")
 
 // list returns the entries as lines: the item or task, why it waits, and the command that moves it on.
 func (a commands) list(entries []inbox.Entry, now time.Time) string {
@@ -72,7 +72,7 @@ func (a commands) line(e inbox.Entry, names map[string]string, width int, now ti
 	return a.Style(kind.style)(output.Left(kind.word, wordWidth)) + "  " + output.Fit(strings.TrimRight(rest, " "), width-wordWidth-2)
 }
 
-// age returns for how long an entry is in the inbox, or "" if that is not known.
+// age returns how long an entry has waited, or "" if that is not known.
 func age(e inbox.Entry, now time.Time) string {
 	if e.Since == 0 {
 		return ""

@@ -38,7 +38,7 @@ type result struct {
 	err     error
 }
 
-// A loaded is the end of a reading of the stores.
+// loaded is the result of a load.
 type loaded struct{ err error }
 
 // screen shows the inbox until a key or ctx ends it, and then prints how much still waits.

@@ -244,7 +244,7 @@ func TestChosenEntryIsInSight(t *testing.T) {
 	m := showing(entries...)
 	m.typed(strings.Repeat("j", 57))
 	f := m.draw(canvas{width: 80, height: 24, style: func(string) func(string) string { return func(text string) string { return text } }})
-	require.Contains(t, strings.Join(f.lines, "\n"), "> question          clock  Wind 57: text of 57")
+	require.Contains(t, strings.Join(f.lines, "\n"), "> question              clock  Wind 57: text of 57")
 	require.Contains(t, strings.Join(f.lines, "\n"), "\n  text of 57\n")
 	m.take(inbox.Inbox{Entries: entries[50:]})
 	require.Equal(t, 7, m.chosen)

@@ -222,7 +222,7 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 		all = append(all, e)
 	}
 	for _, in := range w.Instructions {
-		all = append(all, s.unheard(in))
+		all = append(all, s.failedInstruction(in))
 	}
 	for _, n := range w.Reports {
 		all = append(all, Entry{
@@ -256,8 +256,8 @@ func (s Source) stopped(r store.WaitingRun) Entry {
 	return e
 }
 
-// unheard returns the entry of a failed instruction.
-func (s Source) unheard(in store.WaitingInstruction) Entry {
+// failedInstruction returns the entry of a failed instruction.
+func (s Source) failedInstruction(in store.WaitingInstruction) Entry {
 	e := Entry{
 		Kind: FailedInstruction, Place: s.Place, ID: in.ID, Title: firstLine(in.Content), Since: in.CreatedAt, Notices: in.Notices,
 		Text:    fmt.Sprintf("session %q did not acknowledge it; it was sent %s", in.Session, core.Counted(in.Sends(), "time")),
