@@ -280,6 +280,7 @@ func TestAtTheEndTheReportsThatWaitAreMade(t *testing.T) {
 				want = append(want, "lost s: exit status 3")
 			} else {
 				require.NoError(t, c.editor.conn.Close())
+				synctest.Wait() // the end of the editor is noticed first
 				require.NoError(t, c.agent.conn.Close())
 			}
 			synctest.Wait()
