@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,4 +37,13 @@ func TestASessionAsksAPerson(t *testing.T) {
 	gone := h.call("ask_user", `{"session_id": "ses_1", "question": "Third?"}`).str("task.task_id")
 	h.call("cancel_task", `{"task_id": %q}`, gone)
 	h.refused(schema.InvalidState, "retry_task", `{"task_id": %q}`, gone)
+}
+
+func TestDefaultOfASessionWasToldAsAPersonsAnswer(t *testing.T) {
+	c := newClock(time.Now())
+	h := newHost(t, setup{now: c.now})
+	h.call("ask_user", `{"session_id": "ses_1", "question": "Keep it?", "options": [{"label": "keep"}, {"label": "drop"}], "default": "keep", "default_after_ms": 1000}`)
+	c.move(2 * time.Second)
+	h.call("claim_task", `{"worker": "w"}`).has(nil, "claim")
+	h.call("dispatch_instructions", `{"session_id": "ses_1"}`).has("No person answered your question \"Keep it?\" in time. Its default counts:\nkeep", "instructions.0.text")
 }

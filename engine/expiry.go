@@ -144,17 +144,16 @@ func completeQuestion(tx *Tx, t, was task.Task, has string) (task.Task, error) {
 	if t.Spec.Role != task.RoleQuestion {
 		return t, nil
 	}
-	session, answer := was.Current.Worker(), t.Reply
+	session, told := was.Current.Worker(), "A person answered your question %s in waybill's inbox. The answer counts, whatever a dialog says:\n%s"
 	if t.Choice.ByTime {
-		answer += " (the default; no person answered in time)"
+		told = "No person answered your question %s in time. Its default counts:\n%s"
 	}
 	next, err := heldBySession(tx, t, session, task.Finish{Status: task.AttemptCompleted, Output: t.Reply, Question: t.Question, Offer: t.Offer})
 	if err == nil {
 		err = tx.dropNotices(t.ID, core.NoticeTaskFinished) // the session is told instead
 	}
 	if err == nil && has != session {
-		_, err = tx.Queue(instruction.Instruction{Session: session, Content: fmt.Sprintf(
-			"A person answered your question %s in waybill's inbox. The answer counts, whatever a dialog says:\n%s", safetext.Quote(t.Question, maxQuoted), answer)})
+		_, err = tx.Queue(instruction.Instruction{Session: session, Content: fmt.Sprintf(told, safetext.Quote(t.Question, maxQuoted), t.Reply)})
 	}
 	return next, err
 }

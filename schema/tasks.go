@@ -92,7 +92,7 @@ type Lease struct {
 
 // Option is one answer that a question offers.
 type Option struct {
-	Label  string `json:"label" schema:"required" doc:"one line of at most 200 characters; labels that look the same are refused"`
+	Label  string `json:"label" schema:"required" doc:"one line of at most 200 characters; labels that differ only in case are refused"`
 	Detail string `json:"detail,omitzero" doc:"at most 4 KiB"`
 }
 
@@ -101,7 +101,7 @@ type Offering struct {
 	Options        []Option `json:"options,omitzero" doc:"at most 20"`
 	AllowText      *bool    `json:"allow_text,omitzero" schema:"default=true" doc:"false: only an option is an answer"`
 	Default        string   `json:"default,omitzero" doc:"the label of the option that forms suggest"`
-	DefaultAfterMS *int64   `json:"default_after_ms,omitzero" schema:"min=1000,max=2592000000" doc:"when time takes the default; without it, never"`
+	DefaultAfterMS *int64   `json:"default_after_ms,omitzero" schema:"min=1000,max=2592000000" doc:"milliseconds until the default is taken automatically; absent: never"`
 }
 
 // Offered is the answers that a present question offers.

@@ -190,7 +190,7 @@ class AskUserParams(_AskUserParamsRequired, total=False):
     allow_text: bool
     #: the label of the option that forms suggest
     default: str
-    #: when time takes the default; without it, never; a whole number from 1000 to 2592000000
+    #: milliseconds until the default is taken automatically; absent: never; a whole number from 1000 to 2592000000
     default_after_ms: int
     #: the same key with the same params returns the first answer again
     idempotency_key: str
@@ -902,7 +902,7 @@ class FinishAttemptParams(_FinishAttemptParamsRequired, total=False):
     allow_text: bool
     #: the label of the option that forms suggest
     default: str
-    #: when time takes the default; without it, never; a whole number from 1000 to 2592000000
+    #: milliseconds until the default is taken automatically; absent: never; a whole number from 1000 to 2592000000
     default_after_ms: int
     #: what went wrong
     error: ErrorSaid
@@ -1511,7 +1511,7 @@ class OperatorMatch(TypedDict):
 
 
 class _OptionRequired(TypedDict):
-    #: one line of at most 200 characters; labels that look the same are refused
+    #: one line of at most 200 characters; labels that differ only in case are refused
     label: str
 
 

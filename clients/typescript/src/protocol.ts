@@ -160,7 +160,7 @@ export interface AskUserParams {
   allow_text?: boolean;
   /** the label of the option that forms suggest */
   default?: string;
-  /** when time takes the default; without it, never; a whole number from 1000 to 2592000000 */
+  /** milliseconds until the default is taken automatically; absent: never; a whole number from 1000 to 2592000000 */
   default_after_ms?: number;
   /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
@@ -745,7 +745,7 @@ export interface FinishAttemptParams {
   allow_text?: boolean;
   /** the label of the option that forms suggest */
   default?: string;
-  /** when time takes the default; without it, never; a whole number from 1000 to 2592000000 */
+  /** milliseconds until the default is taken automatically; absent: never; a whole number from 1000 to 2592000000 */
   default_after_ms?: number;
   /** what went wrong */
   error?: ErrorSaid;
@@ -1247,7 +1247,7 @@ export interface OperatorMatch {
 
 /** Option is one answer that a question offers. */
 export interface Option {
-  /** one line of at most 200 characters; labels that look the same are refused */
+  /** one line of at most 200 characters; labels that differ only in case are refused */
   label: string;
   /** at most 4 KiB */
   detail?: string;
