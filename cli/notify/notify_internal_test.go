@@ -99,6 +99,7 @@ func TestProcessesOfAStoreTellOnce(t *testing.T) {
 		synctest.Wait()
 		second, endSecond := start()
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		require.Equal(t, []string{"clock: Wind a: Which key?"}, texts)
 		require.Contains(t, log.String(), `err="no \x1b[2J display"`)
 
@@ -106,8 +107,10 @@ func TestProcessesOfAStoreTellOnce(t *testing.T) {
 		first <- struct{}{}
 		second <- struct{}{}
 		time.Sleep(time.Minute + 2*time.Second)
+		synctest.Wait()
 		require.Equal(t, []string{"clock: Wind a: Which key?", "clock: 3 things wait for you: Wind b: Which key?"}, texts)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		require.Len(t, texts, 2)
 		endFirst()
 		endSecond()
