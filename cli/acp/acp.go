@@ -26,12 +26,8 @@ import (
 	"waybill/wire"
 )
 
-const (
-	// exitStdio is the exit code when standard input or output cannot be used.
-	exitStdio = 4
-	// grace is how long an agent may take to end when it is asked to.
-	grace = 3 * time.Second
-)
+// grace is how long an agent may take to end when it is asked to.
+const grace = 3 * time.Second
 
 // commands are the commands of this package, for one run of the program.
 type commands struct{ *program.App }
@@ -44,7 +40,7 @@ func Command(a *program.App) *cobra.Command {
 input and output. Instructions go in front of a prompt, tool calls acknowledge them, and the end of a turn is held while an
 instruction is due or a check is red. All else passes as it is; see docs/acp.md.
 
-Hooks of waybill in AGENT do nothing meanwhile. Without AGENT, the command is a proxy in a chain, whose conductor sends
+Hooks of waybill in AGENT do nothing while it runs. Without AGENT, the command is a proxy in a chain, whose conductor sends
 proxy/initialize.
 
 Exit codes: 0 when the editor has ended; 1 when AGENT ended first, or could not be started; 2 for a wrong command line; 4 if
@@ -56,33 +52,30 @@ standard input or output cannot be used.`,
 
 // run is one conversation. It ends with a.Code.
 func (a commands) run(ctx context.Context, args []string) error {
-	in, out, err := wire.Stdio()
-	if err != nil {
-		a.Code = exitStdio
-		a.Say("waybill: " + err.Error())
-		return nil
-	}
-	log := wire.NewLogWriter(a.Err)
-	logging := backend.NewGroup()
-	logging.Run(func(ctx context.Context) { _ = log.Run(ctx) }) // its error needs no report
-	defer logging.Stop()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	a.leaveInTime(ctx, stop)
-	logger := a.Logger(log)
-	if len(args) == 0 {
-		return a.chain(ctx, acp.Pipe{In: in, Out: out}, logger)
-	}
+	return program.WithStdio(a.App, func(s program.Stdio) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		a.leaveInTime(ctx, stop)
+		editor := acp.Pipe{In: s.In, Out: s.Out}
+		if len(args) == 0 {
+			return a.chain(ctx, editor, s.Logger)
+		}
+		return a.between(ctx, editor, args, s.Logger)
+	})
+}
+
+// between starts the agent and stands between the editor and it until one of them ends.
+func (a commands) between(ctx context.Context, editor acp.Pipe, args []string, logger *slog.Logger) error {
 	agent, err := start(args, a.Err)
 	if err != nil {
 		a.Code = output.ExitFailed
 		why := fmt.Sprintf("the agent %s cannot be started: %v", safetext.Quote(args[0], 200), err)
 		a.Say("waybill acp: " + why)
-		return acp.Refuse(ctx, acp.Pipe{In: in, Out: out}, why)
+		return acp.Refuse(ctx, editor, why)
 	}
 	policy := newPolicy(a.App, logger)
 	err = acp.Run(ctx, acp.Options{
-		Editor: acp.Pipe{In: in, Out: out}, Agent: agent.pipe, Policy: policy, Ended: agent.end, Logger: logger,
+		Editor: editor, Agent: agent.pipe, Policy: policy, Ended: agent.end, Logger: logger,
 		MaxMessageBytes: schema.MaxMessageBytes,
 	})
 	agent.stop()

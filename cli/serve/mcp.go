@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"waybill/cli/output"
+	"waybill/cli/program"
 	"waybill/mcp"
 	"waybill/mcp/supervise"
 	"waybill/mcp/tool"
@@ -68,17 +69,17 @@ func (a commands) superviseMCP(ctx context.Context, f hostFlags, args []string) 
 	if _, err := f.address(); err != nil {
 		return output.UsageError(err)
 	}
-	return a.withStdio(func(l link, _ func() int64) error {
+	return program.WithStdio(a.App, func(s program.Stdio) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		leaveOnSignals(l.logger, stop)
+		leaveOnSignals(s.Logger, stop)
 		if !f.noParentWatch {
-			leaveWithHost(ctx, wire.NewParentWatch(), l.logger, stop)
+			leaveWithHost(ctx, wire.NewParentWatch(), s.Logger, stop)
 		}
 		var err error
 		a.Code, err = supervise.Run(ctx, supervise.Options{
-			In: l.in, Out: l.out, Start: func() (*supervise.Worker, error) { return startWorker(args) },
-			Repeatable: tool.Repeatable, Logger: l.logger, MaxMessageBytes: schema.MaxMessageBytes,
+			In: s.In, Out: s.Out, Start: func() (*supervise.Worker, error) { return startWorker(args) },
+			Repeatable: tool.Repeatable, Logger: s.Logger, MaxMessageBytes: schema.MaxMessageBytes,
 		})
 		if errors.Is(err, supervise.ErrKeepsDying) {
 			a.Say("waybill: " + err.Error() + "; its last words are above, and `waybill doctor` looks for the cause")
@@ -95,7 +96,7 @@ func (a commands) serveMCP(ctx context.Context, f mcpFlags) error {
 		if f.worker {
 			confirmed, err := confirmedOutput(l.out)
 			if err != nil {
-				return exitStdio, err
+				return program.ExitStdio, err
 			}
 			out = confirmed
 		}

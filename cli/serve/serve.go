@@ -26,9 +26,6 @@ import (
 	"waybill/wire"
 )
 
-// exitStdio is the exit code of serve and mcp when standard input or output cannot be used.
-const exitStdio = 4
-
 // memoryLimit is the soft limit of the process's memory, unless GOMEMLIMIT says otherwise.
 const memoryLimit = 256 << 20
 
@@ -156,25 +153,9 @@ func (a commands) host(ctx context.Context, f hostFlags, talk dialogue) error {
 	if a.Env("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	return a.withStdio(func(l link, unlogged func() int64) error {
-		l.tally = new(wire.Tally)
-		return a.converse(ctx, f, at, l, unlogged, talk)
+	return program.WithStdio(a.App, func(s program.Stdio) error {
+		return a.converse(ctx, f, at, link{in: s.In, out: s.Out, logger: s.Logger, tally: new(wire.Tally)}, s.Dropped, talk)
 	})
-}
-
-// withStdio takes over standard input and output, and the log, for serve. unlogged counts the lines that the log has lost.
-func (a commands) withStdio(serve func(l link, unlogged func() int64) error) error {
-	in, out, err := wire.Stdio()
-	if err != nil {
-		a.Code = exitStdio
-		a.Say("waybill: " + err.Error())
-		return nil
-	}
-	log := wire.NewLogWriter(a.Err)
-	logging := backend.NewGroup()
-	logging.Run(func(ctx context.Context) { _ = log.Run(ctx) }) // its error needs no report
-	defer logging.Stop()
-	return serve(link{in: in, out: out, logger: a.Logger(log)}, log.Dropped)
 }
 
 // converse serves a connection until the host or a signal ends it, and HTTP meanwhile if an address is set. unlogged
