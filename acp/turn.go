@@ -38,7 +38,7 @@ type ending int
 
 const (
 	passes ending = iota + 1 // the answer of the agent
-	decide                   // whatever the Policy decides
+	decide                   // the Policy decides
 )
 
 // endingOf returns what follows the answer of an agent to a prompt. Only a turn that the agent ended by itself can be held.
@@ -150,13 +150,13 @@ func (p *proxy) decide(ctx context.Context, t *turn, line []byte) {
 	p.answer(t, line)
 }
 
-// isOver reports whether a turn ends, whatever the Policy says. The caller holds p.mu.
+// isOver reports whether a turn ends without asking the Policy. The caller holds p.mu.
 func (p *proxy) isOver(ctx context.Context, t *turn) bool {
 	return t.cancelled || t.newer || p.state.gone || ctx.Err() != nil
 }
 
-// hold sends the agent on with one more prompt, and reports whether it did: the editor may have ended the turn meanwhile. No
-// line of the editor gets between that test and the prompt.
+// hold sends the agent one more prompt, unless the editor has ended the turn, and reports whether it did. No line of the
+// editor gets between that test and the prompt.
 func (p *proxy) hold(ctx context.Context, t *turn, verdict Text) (held bool) {
 	_ = p.agent.writeNext(func() []byte {
 		p.mu.Lock()
