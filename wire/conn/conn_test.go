@@ -234,6 +234,7 @@ func TestNotifyDoesNotWaitForTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, echo{Change})
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		synctest.Wait() // the framing is known
 		sent := make(chan struct{})
 		go func() { defer close(sent); p.Notify("state", nil) }() // ends at once
 		synctest.Wait()

@@ -41,7 +41,8 @@ func (c *Conn) Cancel(id []byte, drop bool) {
 	}
 }
 
-// Notify sends a notification to the host, in order with the answers. It does not block.
+// Notify sends a notification to the host, in order with the answers. It does not block. The host has written at least
+// one byte before: Options.Background runs, or a call was read.
 func (c *Conn) Notify(method string, params any) {
 	c.notes.Lock()
 	defer c.notes.Unlock()
