@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"waybill/cli/inboxes"
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/inbox"
@@ -21,9 +22,6 @@ import (
 
 // exitWaiting is the exit code while something waits for a person.
 const exitWaiting = 10
-
-// firstLook is how far back a first look reaches.
-const firstLook = 24 * time.Hour
 
 type commands struct{ *program.App }
 
@@ -66,11 +64,15 @@ Exit codes: 0 if nothing waits; 10 if something does; 1 if the workspaces could 
 }
 
 func (a commands) inbox(ctx context.Context, f flags, sinceGiven bool) error {
-	l, err := a.newLoader(f, sinceGiven)
+	o := inboxes.Options{Here: f.here}
+	if sinceGiven {
+		o.Since = &f.since
+	}
+	l, err := inboxes.New(a.App, o)
 	if err != nil {
 		return err
 	}
-	if err := l.load(ctx); err != nil {
+	if err := l.Load(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -79,9 +81,9 @@ func (a commands) inbox(ctx context.Context, f flags, sinceGiven bool) error {
 	case f.watch:
 		err = a.watch(ctx, l)
 	default:
-		err = a.print(l.inbox)
+		err = a.print(l.Inbox())
 	}
-	if a.Code = output.ExitOK; l.inbox.Waiting() > 0 {
+	if a.Code = output.ExitOK; l.Inbox().Waiting() > 0 {
 		a.Code = exitWaiting
 	}
 	return output.IgnoreClosed(err)
@@ -95,32 +97,32 @@ func (a commands) atTerminal() bool {
 // print prints the inbox once.
 func (a commands) print(all inbox.Inbox) error {
 	if a.JSON {
-		return a.Print(a.wire(all, time.Now()))
+		return a.Print(inboxes.DocumentOf(a.App, all, time.Now()))
 	}
 	_, err := fmt.Fprint(a.Out, a.list(all.Entries, time.Now())+summary(all)+"\n")
 	return err
 }
 
 // watch prints the inbox, and then what comes in, until ctx ends.
-func (a commands) watch(ctx context.Context, l *loader) error {
-	if err := a.print(l.inbox); err != nil {
+func (a commands) watch(ctx context.Context, l *inboxes.Reader) error {
+	if err := a.print(l.Inbox()); err != nil {
 		return err
 	}
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(inboxes.LookEvery)
 	defer look.Stop()
 	for {
-		known := keysOf(l.inbox.Entries)
+		known := keysOf(l.Inbox().Entries)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-look.C:
 		}
-		err := l.load(ctx)
+		err := l.Load(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err == nil {
-			err = a.printNew(l.inbox, known)
+			err = a.printNew(l.Inbox(), known)
 		}
 		if err != nil {
 			return err

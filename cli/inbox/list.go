@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"waybill/cli/inboxes"
 	"waybill/cli/output"
-	"waybill/core"
 	"waybill/engine/inbox"
 	"waybill/internal/safetext"
-	"waybill/schema"
 )
 
 // words are how the kinds are shown, each with the style of a terminal.
@@ -44,7 +43,7 @@ func (a commands) list(entries []inbox.Entry, now time.Time) string {
 			b.WriteString(indent + output.Fit(line, max(output.LeastWidth, width)-len(indent)) + "\n")
 		}
 		if len(e.Next) > 0 {
-			b.WriteString(indent + a.commandOf(e) + "\n")
+			b.WriteString(indent + inboxes.CommandOf(a.App, e) + "\n")
 		}
 	}
 	return b.String()
@@ -99,67 +98,3 @@ func namesOf(entries []inbox.Entry) map[string]string {
 	}
 	return names
 }
-
-// commandOf returns the command that moves an entry on, as a line for a shell.
-func (a commands) commandOf(e inbox.Entry) string {
-	return a.At(e.Place.Root).CommandLine(append([]string{"waybill"}, e.Next...))
-}
-
-// wireInbox is the output of `waybill inbox --json`.
-type wireInbox struct {
-	Waiting int         `json:"waiting"`
-	Entries []wireEntry `json:"entries"`
-	Gone    []wirePlace `json:"gone"`
-	Cut     bool        `json:"cut,omitzero"`
-}
-
-type wirePlace struct {
-	ID   string `json:"workspace_id"`
-	Root string `json:"workspace"`
-}
-
-type wireEntry struct {
-	Kind string `json:"kind"`
-	wirePlace
-	Subject   string          `json:"id,omitzero"`
-	AttemptID string          `json:"attempt_id,omitzero"`
-	Title     string          `json:"title"`
-	Text      string          `json:"text"`
-	Options   []schema.Option `json:"options,omitzero"`
-	Plan      string          `json:"plan,omitzero"`
-	ItemID    string          `json:"item_id,omitzero"`
-	Since     schema.Time     `json:"since,omitzero"`
-	WaitingMS int64           `json:"waiting_ms"`
-	Actions   []string        `json:"actions"`
-	Command   string          `json:"command,omitzero"`
-}
-
-func (a commands) wire(all inbox.Inbox, now time.Time) wireInbox {
-	w := wireInbox{Waiting: all.Waiting(), Entries: []wireEntry{}, Gone: []wirePlace{}, Cut: all.Cut}
-	for _, p := range all.Gone {
-		w.Gone = append(w.Gone, wirePlace(p))
-	}
-	for _, e := range all.Entries {
-		entry := wireEntry{
-			Kind: string(e.Kind), wirePlace: wirePlace(e.Place), Subject: e.ID, AttemptID: e.AttemptID, Title: e.Title, Text: e.Text,
-			Plan: e.Plan, ItemID: e.ItemID, Actions: []string{},
-		}
-		for _, o := range e.Options {
-			entry.Options = append(entry.Options, schema.Option(o))
-		}
-		if e.Since != 0 {
-			entry.Since = timeOf(e.Since)
-			entry.WaitingMS = max(0, now.UnixMilli()-int64(e.Since)/1000)
-		}
-		for _, action := range e.Actions {
-			entry.Actions = append(entry.Actions, string(action))
-		}
-		if len(e.Next) > 0 {
-			entry.Command = a.commandOf(e)
-		}
-		w.Entries = append(w.Entries, entry)
-	}
-	return w
-}
-
-func timeOf(at core.Instant) schema.Time { return schema.TimeOf(time.UnixMicro(int64(at))) }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"waybill/cli/inboxes"
+	"waybill/engine/inbox"
 )
 
 // The screen uses only raw mode and a handful of escape sequences that every terminal knows. A library for full screens
@@ -21,10 +24,17 @@ const (
 	escapePause = 50 * time.Millisecond
 )
 
+// A loader reads the inbox; see inboxes.Reader.
+type loader interface {
+	Load(ctx context.Context) error
+	Inbox() inbox.Inbox
+	Readings() map[string]time.Time
+}
+
 // A screen shows the inbox on a terminal until a key ends it.
 type screen struct {
 	commands
-	loader *loader
+	loader loader
 	model  model
 	shown  map[string]time.Time // the readings that the model has
 	width  int
@@ -42,23 +52,23 @@ type result struct {
 type loaded struct{ err error }
 
 // screen shows the inbox until a key or ctx ends it, and then prints how much still waits.
-func (a commands) screen(ctx context.Context, l *loader) error {
-	s := &screen{commands: a, loader: l, model: model{drafts: map[string]*draft{}, hint: a.commandOf}}
+func (a commands) screen(ctx context.Context, l *inboxes.Reader) error {
+	s := &screen{commands: a, loader: l, model: model{drafts: map[string]*draft{}, hint: func(e inbox.Entry) string { return inboxes.CommandOf(a.App, e) }}}
 	s.take()
 	if err := s.show(ctx); err != nil {
 		return err
 	}
-	if err := l.looked(s.shown); err != nil {
+	if err := l.Looked(s.shown); err != nil {
 		a.Say("waybill: this look is not kept: " + err.Error())
 	}
-	_, err := fmt.Fprintln(a.Out, summary(l.inbox))
+	_, err := fmt.Fprintln(a.Out, summary(l.Inbox()))
 	return err
 }
 
 // take shows what the loader has read.
 func (s *screen) take() {
-	s.model.take(s.loader.inbox)
-	s.shown = s.loader.readings()
+	s.model.take(s.loader.Inbox())
+	s.shown = s.loader.Readings()
 }
 
 // show runs the screen, and leaves the terminal as it was, after a panic, too.
@@ -82,7 +92,7 @@ func (s *screen) run(ctx context.Context) error {
 	results := make(chan result, 1)
 	loads := make(chan loaded, 1)
 	loading := false
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(inboxes.LookEvery)
 	defer look.Stop()
 	pause := time.NewTimer(escapePause)
 	defer pause.Stop()
@@ -95,7 +105,7 @@ func (s *screen) run(ctx context.Context) error {
 	load := func() {
 		if !loading {
 			loading = true
-			go func() { loads <- loaded{s.loader.load(ctx)} }() // ends within inbox.Patience
+			go func() { loads <- loaded{s.loader.Load(ctx)} }() // ends within inbox.Patience
 		}
 	}
 	for {

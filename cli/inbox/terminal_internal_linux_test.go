@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/program"
-	"waybill/engine/workspace"
+	"waybill/engine/inbox"
 )
 
 // openTerminal returns both ends of a new terminal: the person's, and the program's.
@@ -87,13 +86,8 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 func TestTypingIsSeenWhileAStoreIsRead(t *testing.T) {
 	person, tty := openTerminal(t)
 	reads, answers := make(chan struct{}), make(chan struct{})
-	state := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(state, "store.db"), nil, 0o600))
 	s := newScreen(tty, showing(question("1", "Which key?")))
-	s.loader = &loader{
-		commands: s.commands, here: &workspace.Known{ID: "w", Root: state, StateDir: state}, asked: map[string]chan string{},
-		since: func(string) int64 { close(reads); <-answers; return 0 },
-	}
+	s.loader = slowLoader{load: func() { close(reads); <-answers }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.show(ctx) }()
@@ -105,3 +99,13 @@ func TestTypingIsSeenWhileAStoreIsRead(t *testing.T) {
 	close(answers)
 	require.NoError(t, <-ended)
 }
+
+// A slowLoader reads for as long as a store takes.
+type slowLoader struct {
+	loader
+	load func()
+}
+
+func (l slowLoader) Load(context.Context) error     { l.load(); return nil }
+func (l slowLoader) Inbox() inbox.Inbox             { return inbox.Inbox{} }
+func (l slowLoader) Readings() map[string]time.Time { return nil }

@@ -1,4 +1,7 @@
-package inbox
+// Package inboxes reads the inboxes of all workspaces of this user, for the terminal and the page.
+//
+// It changes no store. It only notes when a person looked.
+package inboxes
 
 import (
 	"context"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"waybill/cli/backend"
+	"waybill/cli/program"
 	"waybill/core"
 	"waybill/engine/inbox"
 	"waybill/engine/workspace"
@@ -22,12 +26,15 @@ import (
 	"waybill/store/sqlite"
 )
 
-// lookEvery is how often the files of the stores are looked at.
-const lookEvery = time.Second
+// LookEvery is how often the files of the stores should be looked at.
+const LookEvery = time.Second
 
-// A loader reads the inbox, and reads a store again only after its files have changed.
-type loader struct {
-	commands
+// firstLook is how far back a first look reaches.
+const firstLook = 24 * time.Hour
+
+// A Reader reads the inbox, and reads a store again only after its files have changed.
+type Reader struct {
+	*program.App
 	base  string                 // of the state folders
 	here  *workspace.Known       // the only workspace, or nil
 	since func(string) int64     // when a person looked at a workspace last, in microseconds
@@ -43,10 +50,17 @@ type snapshot struct {
 	found inbox.Inbox
 }
 
-func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
+// Options narrow down what a Reader reads.
+type Options struct {
+	Here  bool           // only the present workspace
+	Since *time.Duration // lists what has ended in this time; nil for since the last look
+}
+
+// New returns a Reader that has read nothing yet. With --store it reads one workspace.
+func New(a *program.App, o Options) (*Reader, error) {
 	sources := a.Sources()
-	l := &loader{commands: a, base: sources.StateBase, asked: map[string]chan string{}}
-	if f.here || a.Store != "" {
+	l := &Reader{App: a, base: sources.StateBase, asked: map[string]chan string{}}
+	if o.Here || a.Store != "" {
 		ws, err := workspace.Resolve(sources)
 		if err != nil {
 			return nil, schema.NewError(schema.NoWorkspace, err.Error())
@@ -56,8 +70,8 @@ func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
 		return nil, schema.NewError(schema.NoWorkspace, "there is no state folder: set HOME or XDG_STATE_HOME")
 	}
 	first := time.Now().Add(-firstLook)
-	if sinceGiven {
-		first = time.Now().Add(-f.since)
+	if o.Since != nil {
+		first = time.Now().Add(-*o.Since)
 		l.since = func(string) int64 { return first.UnixMicro() }
 		return l, nil
 	}
@@ -71,8 +85,11 @@ func (a commands) newLoader(f flags, sinceGiven bool) (*loader, error) {
 	return l, nil
 }
 
-// load reads what has changed.
-func (l *loader) load(ctx context.Context) (err error) {
+// Inbox returns what Load has read.
+func (l *Reader) Inbox() inbox.Inbox { return l.inbox }
+
+// Load reads what has changed.
+func (l *Reader) Load(ctx context.Context) (err error) {
 	known := []workspace.Known{}
 	if l.here != nil {
 		known = append(known, *l.here)
@@ -124,7 +141,7 @@ const silent = "silent"
 
 // gone returns for each workspace why its folder cannot be used, or silent. A disk that hangs is waited for once, and has
 // one open question at most, because each holds a thread.
-func (l *loader) gone(ctx context.Context, known []workspace.Known) []string {
+func (l *Reader) gone(ctx context.Context, known []workspace.Known) []string {
 	ctx, cancel := context.WithTimeout(ctx, inbox.Patience)
 	defer cancel()
 	found, fresh := make([]string, len(known)), make([]bool, len(known))
@@ -151,7 +168,7 @@ func (l *loader) gone(ctx context.Context, known []workspace.Known) []string {
 }
 
 // source returns how to read one workspace.
-func (l *loader) source(k workspace.Known, path string) inbox.Source {
+func (l *Reader) source(k workspace.Known, path string) inbox.Source {
 	s := inbox.Source{
 		Place: inbox.Place{ID: k.ID, Root: k.Root}, Since: core.Instant(l.since(k.ID)),
 		View: func(ctx context.Context, fn func(store.Tx) error) error {
@@ -181,7 +198,7 @@ func ownerless(k workspace.Known) inbox.Inbox {
 }
 
 // markOf returns a text that differs after each commit to the store at path. Its error is fs.ErrNotExist without a store.
-func (l *loader) markOf(path string) (mark string, err error) {
+func (l *Reader) markOf(path string) (mark string, err error) {
 	if postgres.Names(l.Store) { // a database has no files to compare
 		return fmt.Sprint(time.Now()), nil
 	}
@@ -211,9 +228,9 @@ func readLooks(base string) map[string]time.Time {
 	return kept.Looked
 }
 
-// readings returns when the reading of each workspace in the inbox began, by its id. Those that could not be read are
+// Readings returns when the reading of each workspace in the inbox began, by its id. Those that could not be read are
 // not there.
-func (l *loader) readings() map[string]time.Time {
+func (l *Reader) Readings() map[string]time.Time {
 	began := make(map[string]time.Time, len(l.seen))
 	for id, s := range l.seen {
 		began[id] = s.began
@@ -221,8 +238,8 @@ func (l *loader) readings() map[string]time.Time {
 	return began
 }
 
-// looked notes which readings a person has seen. Items that ended later are still to be shown.
-func (l *loader) looked(readings map[string]time.Time) error {
+// Looked notes which readings a person has seen. Items that ended later are still to be shown.
+func (l *Reader) Looked(readings map[string]time.Time) error {
 	if l.base == "" {
 		return nil
 	}

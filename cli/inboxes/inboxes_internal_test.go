@@ -1,4 +1,4 @@
-package inbox
+package inboxes
 
 // These tests are inside because what is read again, and what counts as seen, have no other front than time.
 
@@ -18,17 +18,17 @@ import (
 	"waybill/store/sqlite"
 )
 
-// newLoader returns a loader of the state folders below a new base.
-func newLoader(t *testing.T) *loader {
+// newReader returns a Reader of the state folders below a new base.
+func newReader(t *testing.T) *Reader {
 	t.Helper()
 	app := (&program.App{}).At("") // it logs nothing
-	return &loader{
-		commands: commands{app}, base: t.TempDir(), asked: map[string]chan string{}, since: func(string) int64 { return 0 },
+	return &Reader{
+		App: app, base: t.TempDir(), asked: map[string]chan string{}, since: func(string) int64 { return 0 },
 	}
 }
 
 // remember makes a state folder for the workspace at root.
-func (l *loader) remember(t *testing.T, id, root string) (stateDir string) {
+func (l *Reader) remember(t *testing.T, id, root string) (stateDir string) {
 	t.Helper()
 	dir := filepath.Join(l.base, id)
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -38,7 +38,7 @@ func (l *loader) remember(t *testing.T, id, root string) (stateDir string) {
 
 // A state folder without a store has nothing that waits. Any other fault is told, because something may wait behind it.
 func TestDamagedWorkspaceIsNotNothing(t *testing.T) {
-	l := newLoader(t)
+	l := newReader(t)
 	l.remember(t, "unused", "/w/unused")
 	store := filepath.Join(l.remember(t, "circle", "/w/circle"), "store.db")
 	if err := os.Symlink(store, store); err != nil {
@@ -48,7 +48,7 @@ func TestDamagedWorkspaceIsNotNothing(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(l.remember(t, id, ""), "workspace.json"), []byte("{"), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(l.base, "nameless", "store.db"), nil, 0o600))
-	require.NoError(t, l.load(t.Context()))
+	require.NoError(t, l.Load(t.Context()))
 	require.Equal(t, 2, l.inbox.Waiting())
 	nameless, circle := l.inbox.Entries[0], l.inbox.Entries[1]
 	require.Equal(t, inbox.Unreadable, nameless.Kind)
@@ -70,7 +70,7 @@ func writeStore(t *testing.T, path string) {
 
 // The cause of a failed reading may pass without a commit, so the next look reads again.
 func TestFailedReadingIsReadAgain(t *testing.T) {
-	l := newLoader(t)
+	l := newReader(t)
 	path := filepath.Join(l.remember(t, "w", t.TempDir()), "store.db")
 	writeStore(t, path)
 	sound, err := os.ReadFile(path)
@@ -80,7 +80,7 @@ func TestFailedReadingIsReadAgain(t *testing.T) {
 	put := func(text []byte) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		require.NoError(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
-		require.NoError(t, l.load(t.Context()))
+		require.NoError(t, l.Load(t.Context()))
 	}
 	put(bytes.Repeat([]byte("no store"), len(sound)/8))
 	require.Equal(t, 1, l.inbox.Waiting())
@@ -90,14 +90,14 @@ func TestFailedReadingIsReadAgain(t *testing.T) {
 
 // A folder that was put back, or taken away, changes no file of its store.
 func TestFolderThatReturnsIsSeen(t *testing.T) {
-	l := newLoader(t)
+	l := newReader(t)
 	root := t.TempDir()
 	writeStore(t, filepath.Join(l.remember(t, "w", root), "store.db"))
 	for range 2 {
-		require.NoError(t, l.load(t.Context()))
+		require.NoError(t, l.Load(t.Context()))
 		require.Empty(t, l.inbox.Gone)
 		require.NoError(t, os.Rename(root, root+".away"))
-		require.NoError(t, l.load(t.Context()))
+		require.NoError(t, l.Load(t.Context()))
 		require.Len(t, l.inbox.Gone, 1)
 		require.NoError(t, os.Rename(root+".away", root))
 	}
@@ -106,7 +106,7 @@ func TestFolderThatReturnsIsSeen(t *testing.T) {
 // A disk that hangs is waited for once, and asked again when it has answered.
 func TestSilentDiskIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &loader{asked: map[string]chan string{}}
+		l := &Reader{asked: map[string]chan string{}}
 		hung := make(chan string, 1)
 		l.asked["hung"] = hung
 		began := time.Now()
@@ -121,17 +121,16 @@ func TestSilentDiskIsAskedOnce(t *testing.T) {
 
 // An item that ends after the reading that was shown was not seen, and neither was an unreadable workspace.
 func TestOnlyWhatWasShownCountsAsSeen(t *testing.T) {
-	l := newLoader(t)
+	l := newReader(t)
 	writeStore(t, filepath.Join(l.remember(t, "sound", t.TempDir()), "store.db"))
 	require.NoError(t, os.WriteFile(filepath.Join(l.remember(t, "damaged", t.TempDir()), "store.db"), []byte("no store"), 0o600))
-	s := screen{commands: l.commands, loader: l}
 	before := time.Now()
-	require.NoError(t, l.load(t.Context()))
+	require.NoError(t, l.Load(t.Context()))
 	after := time.Now()
-	s.take()
+	shown := l.Readings()
 	l.seen = nil
-	require.NoError(t, l.load(t.Context())) // ends after the quit
-	require.NoError(t, l.looked(s.shown))
+	require.NoError(t, l.Load(t.Context())) // ends after the quit
+	require.NoError(t, l.Looked(shown))
 	looks := readLooks(l.base)
 	require.Len(t, looks, 1)
 	require.WithinRange(t, looks["sound"], before, after)
