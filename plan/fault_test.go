@@ -79,7 +79,7 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 			r := parse(t, c.text)
 			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
 			require.Len(t, r.Items(), r.Len())
-			more := parse(t, c.text+"\n- [ ] 9999999 the last")
+			more := parse(t, c.text+"\n- [ ] 9999999. the last")
 			require.NotEmpty(t, plan.Diff(r, more))
 		})
 	}

@@ -193,6 +193,23 @@ func counts(s string, end int) bool {
 	return unicode.IsLetter(r)
 }
 
+// BareNumber returns the number at the beginning of a label such as "9 comprehensive tests", which may be an id or count
+// something. It returns -1 for any other label: no lower-case word of three letters follows the number, or a dot does.
+func BareNumber(label string) int {
+	end := 0
+	for end < len(label) && IsDigit(label[end]) {
+		end++
+	}
+	if end == 0 || end > 9 || end+3 >= len(label) || label[end] != ' ' || !IsLower(label[end+1]) || !IsLower(label[end+2]) || !IsLower(label[end+3]) {
+		return -1
+	}
+	n := 0
+	for _, digit := range []byte(label[:end]) {
+		n = 10*n + int(digit-'0')
+	}
+	return n
+}
+
 // CutStar removes the star after a number, as in "12.7* Title", which means that the item is optional.
 func CutStar(s string) (rest string, starred bool) {
 	end := 0
