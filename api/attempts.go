@@ -114,7 +114,7 @@ func (s *Service) finishAttempt(_ context.Context, p *schema.FinishAttemptParams
 		result := &schema.FinishAttemptResult{
 			Applied: r.Applied, Reason: r.Reason, Attempt: knownAttempt(r.Attempt), Retry: wireRetry(r),
 		}
-		if result.Task, err = wireTask(tx, r.Task, tx.Now()); err != nil {
+		if result.Task, err = wireTask(tx.Tx, r.Task, tx.Now()); err != nil {
 			return nil, err
 		}
 		result.Seq, err = tx.Seq()

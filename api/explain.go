@@ -229,7 +229,7 @@ func readyReasons(p *plan.Reading, holds []plan.Hold, itemID string) []core.Reas
 }
 
 // itemSteps returns the next steps for an item without a run. seen are the items that have theirs already.
-func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
+func itemSteps(tx store.RunRecords, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
 	holds := holdsOf(ready, itemID)
 	if len(holds) == 0 {
 		return []core.Action{core.Act(subjectOf(path, itemID), "init_run", "starts the work on this item", core.WorkOn(path)...)}, nil
@@ -255,7 +255,7 @@ func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readines
 
 // stepsTowards returns the next steps for an item that another item waits for. If it waits, too, they are those for
 // the items that it waits for.
-func stepsTowards(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
+func stepsTowards(tx store.RunRecords, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
 	subject := subjectOf(path, itemID)
 	if _, known := plan.Item(itemID); !known {
 		text := fmt.Sprintf("lists the items of the plan; item %q is not among them", itemID)

@@ -146,7 +146,7 @@ func (h *judgedResult) answer(tx *engine.Tx, taken engine.Taken) (*schema.Ingest
 // attach adds the optional parts of the answer.
 func (h *judgedResult) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutputResult) error {
 	if taken.Report.Task.ID != "" {
-		task, err := wireTask(tx, taken.Report.Task, tx.Now())
+		task, err := wireTask(tx.Tx, taken.Report.Task, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (h *judgedResult) attach(tx *engine.Tx, taken engine.Taken, w *schema.Inges
 		return nil
 	}
 	var err error
-	w.Evidence, err = evidence(tx, h.Plan, taken.Run.Plan, h.criteria)
+	w.Evidence, err = evidence(tx.Tx, h.Plan, taken.Run.Plan, h.criteria)
 	return err
 }
 

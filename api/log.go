@@ -44,7 +44,7 @@ func (s *Service) eventsSince(ctx context.Context, p *schema.EventsSinceParams) 
 }
 
 // cursorGone returns the error for a cursor outside the log, with cursors to continue from.
-func cursorGone(tx store.Tx, tip store.Point) error {
+func cursorGone(tx store.EventLog, tip store.Point) error {
 	root, err := tx.Root()
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 }
 
 // rewind moves to the end of a log that replaced the former one, and asks the host to read the lists again.
-func (f *feed) rewind(tx store.Tx) error {
+func (f *feed) rewind(tx store.EventLog) error {
 	end, err := tx.Tip()
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ const maxSeen = 1024
 
 // prefetch reads the queued instructions of a page in one query, because their positions are the event numbers.
 // Others are read one by one.
-func (f *feed) prefetch(tx store.Tx, events []store.Event) {
+func (f *feed) prefetch(tx store.InstructionRecords, events []store.Event) {
 	queued := 0
 	for _, ev := range events {
 		if ev.Type == core.InstructionQueued {
@@ -233,7 +233,7 @@ func (f *feed) remember(in instruction.Instruction) {
 
 // cachedInstruction returns an instruction from the cache or the store. Only its constant fields are valid; the event
 // has the others.
-func (f *feed) cachedInstruction(tx store.Tx, id string) (in instruction.Instruction, ok bool, err error) {
+func (f *feed) cachedInstruction(tx store.InstructionRecords, id string) (in instruction.Instruction, ok bool, err error) {
 	if in, ok = f.seen[id]; ok {
 		return in, true, nil
 	}
@@ -244,7 +244,7 @@ func (f *feed) cachedInstruction(tx store.Tx, id string) (in instruction.Instruc
 	return in, ok, err
 }
 
-func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
+func (f *feed) instruction(tx store.InstructionRecords, ev store.Event, name string) error {
 	in, ok, err := f.cachedInstruction(tx, ev.Subject)
 	if err != nil || !ok {
 		return err

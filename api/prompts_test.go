@@ -206,7 +206,10 @@ func TestPreviewNamesALostLastPrompt(t *testing.T) {
 	h.preview(run, "worker").lacks("last_prompt_lost")
 
 	st.set(func(s *sharedStore) {
-		s.inView = func(tx store.Tx, fn func(store.Tx) error) error { return fn(damagedPrompts{tx}) }
+		s.inView = func(tx store.Tx, fn func(store.Tx) error) error {
+			tx.RunContents = damagedPrompts{tx.RunContents}
+			return fn(tx)
+		}
 	})
 	shown = h.preview(run, "spec-reviewer")
 	shown.has("damaged", "last_prompt_lost")
@@ -214,7 +217,7 @@ func TestPreviewNamesALostLastPrompt(t *testing.T) {
 }
 
 // damagedPrompts is a transaction in which all prompts are damaged.
-type damagedPrompts struct{ store.Tx }
+type damagedPrompts struct{ store.RunContents }
 
 func (damagedPrompts) Prompt(string, core.Role) (store.Prompt, bool, error) {
 	return store.Prompt{}, false, &store.Error{Kind: store.Corrupt, Message: "the prompt is not what was written"}

@@ -94,7 +94,7 @@ func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams
 }
 
 // receiptsAfter returns at most limit receipts of a run, or of all runs for "", behind the event with a number.
-func receiptsAfter(tx store.Tx, runID string, after int64, limit int) ([]schema.Receipt, error) {
+func receiptsAfter(tx store.EventLog, runID string, after int64, limit int) ([]schema.Receipt, error) {
 	found := []schema.Receipt{}
 	events, err := store.EventsAfter(tx, runID, after, limit, []core.EventType{core.ReceiptRecorded})
 	for _, ev := range events {

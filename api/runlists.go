@@ -69,7 +69,7 @@ func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*s
 }
 
 // planOfRuns returns the first of the paths that has runs, even if the plan is gone.
-func planOfRuns(tx store.Tx, paths []string, unknown error) (string, error) {
+func planOfRuns(tx store.RunRecords, paths []string, unknown error) (string, error) {
 	for _, path := range paths {
 		if some, err := tx.Runs(store.RunQuery{Plan: path, Limit: 1}); err != nil || len(some) > 0 {
 			return path, err
@@ -82,7 +82,7 @@ func planOfRuns(tx store.Tx, paths []string, unknown error) (string, error) {
 }
 
 // runsBehind returns a page of runs and refuses an unknown cursor.
-func runsBehind(tx store.Tx, q store.RunQuery) ([]run.Run, error) {
+func runsBehind(tx store.RunRecords, q store.RunQuery) ([]run.Run, error) {
 	runs, err := tx.Runs(q)
 	if err != nil || len(runs) > 0 || q.Behind == "" {
 		return runs, err

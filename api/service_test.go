@@ -272,7 +272,10 @@ func TestPanicInAChangeIsInternal(t *testing.T) {
 	h := newHost(t, setup{store: st})
 	h.call("queue_instruction", `{"content":"before"}`)
 	st.set(func(s *sharedStore) {
-		s.inUpdate = func(tx store.Tx, fn func(store.Tx) error) error { return fn(panickingTx{tx}) }
+		s.inUpdate = func(tx store.Tx, fn func(store.Tx) error) error {
+			tx.InstructionRecords = panickingRecords{tx.InstructionRecords}
+			return fn(tx)
+		}
 	})
 	a := <-h.begin(t.Context(), "queue_instruction", `{"content":"lost","idempotency_key":"k"}`)
 	require.Equal(t, schema.Internal, a.Err.Data.Code)
@@ -286,9 +289,9 @@ func TestPanicInAChangeIsInternal(t *testing.T) {
 	require.Equal(t, []string{"before", "after"}, h.pass().sent())
 }
 
-type panickingTx struct{ store.Tx }
+type panickingRecords struct{ store.InstructionRecords }
 
-func (panickingTx) PutInstruction(instruction.Instruction) error { panic("caught in the trap") }
+func (panickingRecords) PutInstruction(instruction.Instruction) error { panic("caught in the trap") }
 
 // The error says whether the plan was written, and names the file with the saved text.
 func TestErrorOfAPlanSaysWhatBecameOfIt(t *testing.T) {

@@ -43,7 +43,7 @@ func (s *Service) MatchIDs(ctx context.Context, short string, kinds ...store.IDK
 	return ids[:min(len(ids), maxCandidates)], len(ids) > maxCandidates, nil
 }
 
-func matchIDs(tx store.Tx, short string, kinds []store.IDKind) (found []string, err error) {
+func matchIDs(tx store.Whole, short string, kinds []store.IDKind) (found []string, err error) {
 	bare := short
 	for _, kind := range kinds {
 		first, err := tx.IDs(store.IDQuery{Kind: kind, Prefix: short, Limit: 1})

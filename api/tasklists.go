@@ -170,7 +170,7 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 const tasksAtOnce = 8
 
 // eachTask calls fn with the tasks of a query in order, and with the task before each, until fn returns false.
-func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t task.Task) (bool, error)) error {
+func eachTask(tx store.TaskRecords, q store.TaskQuery, fn func(i int, before, t task.Task) (bool, error)) error {
 	var before task.Task
 	q.Limit = tasksAtOnce
 	for i := 0; ; {

@@ -15,7 +15,7 @@ import (
 
 // task sends the notifications of a task event and of its attempt. They use only the event, so that they show the
 // state at that time.
-func (f *feed) task(tx store.Tx, ev store.Event) error {
+func (f *feed) task(tx store.TaskRecords, ev store.Event) error {
 	var data engine.TaskRecord
 	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil {
 		return err

@@ -95,7 +95,10 @@ func TestListReadsFewTasksAtOnce(t *testing.T) {
 	}
 	most := 0
 	st.set(func(s *sharedStore) {
-		s.inView = func(tx store.Tx, fn func(store.Tx) error) error { return fn(countingTx{tx, &most}) }
+		s.inView = func(tx store.Tx, fn func(store.Tx) error) error {
+			tx.TaskRecords = largestRead{tx.TaskRecords, &most}
+			return fn(tx)
+		}
 	})
 	require.Len(t, h.call("list_tasks", `{"limit": 500}`).at("items"), tasks)
 	h.call("list_tasks", `{"limit": 60}`).lacks("next_cursor")
@@ -103,14 +106,14 @@ func TestListReadsFewTasksAtOnce(t *testing.T) {
 	require.Positive(t, most)
 }
 
-// A countingTx records how many tasks a read returned at most.
-type countingTx struct {
-	store.Tx
+// A largestRead notes how many tasks a read returned at most.
+type largestRead struct {
+	store.TaskRecords
 	most *int
 }
 
-func (tx countingTx) Tasks(q store.TaskQuery) ([]task.Task, error) {
-	found, err := tx.Tx.Tasks(q)
+func (tx largestRead) Tasks(q store.TaskQuery) ([]task.Task, error) {
+	found, err := tx.TaskRecords.Tasks(q)
 	*tx.most = max(*tx.most, len(found))
 	return found, err
 }

@@ -54,7 +54,7 @@ func directedChain(ctx context.Context, s *Service, run string) (task.Chain, err
 }
 
 func taskResult(tx *engine.Tx, t task.Task) (*schema.TaskResult, error) {
-	w, err := wireTask(tx, t, tx.Now())
+	w, err := wireTask(tx.Tx, t, tx.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *Service) retryTask(_ context.Context, p *schema.RetryTaskParams) (*prep
 		if err != nil {
 			return nil, err
 		}
-		w, err := wireTask(tx, t, tx.Now())
+		w, err := wireTask(tx.Tx, t, tx.Now())
 		if err != nil {
 			return nil, err
 		}

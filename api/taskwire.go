@@ -65,7 +65,7 @@ func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 }
 
 // proofOf returns the proofState of a run, and "" for a damaged one.
-func proofOf(tx store.Tx, runID string) (string, error) {
+func proofOf(tx store.RunRecords, runID string) (string, error) {
 	if runID == "" {
 		return "", nil
 	}
@@ -167,7 +167,7 @@ func wireLease(l task.Lease) schema.Lease {
 }
 
 func wireClaim(tx *engine.Tx, c engine.Claimed) (*schema.Claim, error) {
-	task, err := wireTask(tx, c.Task, tx.Now())
+	task, err := wireTask(tx.Tx, c.Task, tx.Now())
 	return &schema.Claim{
 		Task: task, Attempt: wireAttempt(c.Task.Current), Lease: wireLease(c.Lease), Prompt: c.Prompt,
 		Continuation: c.Task.Continues(),

@@ -47,7 +47,7 @@ func cursorOf(p store.Point) string {
 }
 
 // position returns the event after which a cursor points. known is false if the log does not have it.
-func position(tx store.Tx, cursor string) (seq int64, known bool, err error) {
+func position(tx store.EventLog, cursor string) (seq int64, known bool, err error) {
 	moment, timed := strings.CutPrefix(cursor, "@")
 	number, mark, marked := strings.Cut(moment, ".")
 	seq, err = strconv.ParseInt(number, 10, 64)

@@ -53,7 +53,7 @@ func Outcomes(tx store.Tx, p *plan.Reading, path string) ([]ItemOutcome, error) 
 	return list, nil
 }
 
-func taskLedger(tx store.Tx, run run.Run) (ledger.TaskLedger, error) {
+func taskLedger(tx store.RunContents, run run.Run) (ledger.TaskLedger, error) {
 	facts, err := tx.Facts(run.ID)
 	if err != nil {
 		return ledger.TaskLedger{}, err

@@ -42,7 +42,7 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 }
 
 // explainRun explains a run and names the newest run of its item.
-func explainRun(tx store.Tx, run run.Run, history []core.Occurrence, err error) (core.Explanation, error) {
+func explainRun(tx store.RunRecords, run run.Run, history []core.Occurrence, err error) (core.Explanation, error) {
 	if err != nil {
 		return core.Explanation{}, err
 	}
@@ -54,7 +54,7 @@ func explainRun(tx store.Tx, run run.Run, history []core.Occurrence, err error) 
 }
 
 // explainTask explains a task, together with the tasks that it waits for.
-func explainTask(tx store.Tx, t task.Task, history []core.Occurrence, err error) (core.Explanation, error) {
+func explainTask(tx store.TaskRecords, t task.Task, history []core.Occurrence, err error) (core.Explanation, error) {
 	if err != nil {
 		return core.Explanation{}, err
 	}
@@ -75,7 +75,7 @@ func explainTask(tx store.Tx, t task.Task, history []core.Occurrence, err error)
 	return t.Explain(history, needed), nil
 }
 
-func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {
+func occurrences(tx store.EventLog, id string) ([]core.Occurrence, error) {
 	var history []core.Occurrence
 	var after int64
 	for {

@@ -200,19 +200,20 @@ type fullStore struct{ *hookedStore }
 
 func (s fullStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.hookedStore.Update(ctx, func(tx store.Tx) error {
-		cramped := &fullTx{Tx: tx}
-		return errors.Join(fn(cramped), cramped.fault)
+		cramped := &fullRunContents{RunContents: tx.RunContents}
+		tx.RunContents = cramped
+		return errors.Join(fn(tx), cramped.fault)
 	})
 }
 
-type fullTx struct {
-	store.Tx
+type fullRunContents struct {
+	store.RunContents
 	fault error
 }
 
-func (tx *fullTx) PutPrompt(p store.Prompt) error {
+func (tx *fullRunContents) PutPrompt(p store.Prompt) error {
 	tx.fault = &store.Error{Kind: store.Full, Message: "no room for a prompt"}
-	return tx.Tx.PutPrompt(p)
+	return tx.RunContents.PutPrompt(p)
 }
 
 // A prompt kept while an older one is being stored is not lost.

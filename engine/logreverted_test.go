@@ -49,17 +49,17 @@ func (x *swappableStore) UpdateReserved(ctx context.Context, fn func(store.Tx) e
 }
 
 func (x *swappableStore) View(ctx context.Context, fn func(store.Tx) error) error {
-	return (*x.now.Load()).View(ctx, func(tx store.Tx) error { return fn(countedRuns{tx, &x.runs}) })
+	return (*x.now.Load()).View(ctx, func(tx store.Tx) error { tx.RunRecords = countedRuns{tx.RunRecords, &x.runs}; return fn(tx) })
 }
 
 type countedRuns struct {
-	store.Tx
+	store.RunRecords
 	n *atomic.Int64
 }
 
 func (tx countedRuns) Run(id string) (run.Run, bool, error) {
 	tx.n.Add(1)
-	return tx.Tx.Run(id)
+	return tx.RunRecords.Run(id)
 }
 
 // copied returns a copy of the store.

@@ -93,7 +93,10 @@ type slowViewStore struct {
 
 func (h *slowViewStore) View(ctx context.Context, fn func(store.Tx) error) error {
 	var runs atomic.Int64
-	err := h.hookedStore.View(ctx, func(tx store.Tx) error { return fn(countedRuns{tx, &runs}) })
+	err := h.hookedStore.View(ctx, func(tx store.Tx) error {
+		tx.RunRecords = countedRuns{tx.RunRecords, &runs}
+		return fn(tx)
+	})
 	if runs.Load() > 0 && h.armed.CompareAndSwap(true, false) {
 		close(h.read)
 		<-h.free

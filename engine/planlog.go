@@ -66,7 +66,7 @@ func (e *Engine) remembered(ctx context.Context, path string, r *plan.Reading, f
 
 // itemsToAsk returns the items whose runs may know the plan: those of the reading, or those of all runs for a blank
 // plan.
-func itemsToAsk(tx store.Tx, path string, r *plan.Reading) (ids []string, err error) {
+func itemsToAsk(tx store.RunRecords, path string, r *plan.Reading) (ids []string, err error) {
 	if r.Len() > 0 {
 		ids = slices.Collect(r.IDs())
 	}
@@ -98,7 +98,7 @@ func (e *Engine) itemsOnRecord(ctx context.Context, path string, facts []ledger.
 	return known.Totals.Items(), nil
 }
 
-func noRuns(tx store.Tx) (bool, error) {
+func noRuns(tx store.RunRecords) (bool, error) {
 	counts, err := tx.RunCounts()
 	for _, n := range counts {
 		if n > 0 {
@@ -120,7 +120,7 @@ func sourceOfRun(tx store.Tx, path, itemID string) (string, error) {
 
 // lastLedger returns the newest ledger.changed event of a plan with a number above after, and that number. Without
 // one, it returns after.
-func lastLedger(tx store.Tx, path string, after int64) (last LedgerEvent, seq int64, err error) {
+func lastLedger(tx store.EventLog, path string, after int64) (last LedgerEvent, seq int64, err error) {
 	ev, ok, err := store.LastOf(tx, path, after)
 	if err != nil || !ok {
 		return last, after, err

@@ -179,7 +179,7 @@ func (tx *Tx) dropTask(id string, ages cutoffs) error {
 type deadline struct{ since, now core.Instant }
 
 // deadline returns the current deadline. It is later while there are too many finished tasks.
-func (e *Engine) deadline(tx store.Tx, ages cutoffs) (deadline, error) {
+func (e *Engine) deadline(tx store.TaskRecords, ages cutoffs) (deadline, error) {
 	d := deadline{ages.old, e.Now()}
 	many, err := tooMany(tx, e.o.Retention)
 	if many > 0 {
@@ -191,7 +191,7 @@ func (e *Engine) deadline(tx store.Tx, ages cutoffs) (deadline, error) {
 // cutoffs are the times before which tasks are older than Retention.For, and older than minDropAge.
 type cutoffs struct{ old, young core.Instant }
 
-func (e *Engine) cutoffs(tx store.Tx) (c cutoffs, err error) {
+func (e *Engine) cutoffs(tx store.EventLog) (c cutoffs, err error) {
 	if c.old, err = e.cutoff(tx, e.o.Retention.For); err != nil {
 		return c, err
 	}
@@ -200,7 +200,7 @@ func (e *Engine) cutoffs(tx store.Tx) (c cutoffs, err error) {
 }
 
 // cutoff returns the instant before which records are older than age, as core.Retention decides.
-func (e *Engine) cutoff(tx store.Tx, age time.Duration) (core.Instant, error) {
+func (e *Engine) cutoff(tx store.EventLog, age time.Duration) (core.Instant, error) {
 	_, newest, err := tx.Bounds()
 	if err != nil {
 		return 0, err
@@ -226,7 +226,7 @@ func (e *Engine) cutoff(tx store.Tx, age time.Duration) (core.Instant, error) {
 }
 
 // timeOf returns the time of an event, or 0 if the log does not keep it.
-func timeOf(tx store.Tx, seq int64) (core.Instant, error) {
+func timeOf(tx store.EventLog, seq int64) (core.Instant, error) {
 	found, err := tx.Events(seq-1, 1, nil)
 	if err != nil || len(found) == 0 || found[0].Seq != seq {
 		return 0, err
@@ -241,7 +241,7 @@ func (d deadline) passed(t task.Task) bool { return t.UpdatedAt < d.since }
 func (d deadline) endsScan(t task.Task) bool { return t.CreatedAt >= d.since && t.CreatedAt <= d.now }
 
 // tooMany returns by how many the finished tasks exceed the limit.
-func tooMany(tx store.Tx, keep Retention) (int, error) {
+func tooMany(tx store.TaskRecords, keep Retention) (int, error) {
 	counts, err := tx.TaskCounts()
 	if err != nil {
 		return 0, err
@@ -271,7 +271,7 @@ func (d deadline) droppable(tx store.Tx, t task.Task) (bool, error) {
 }
 
 // needed reports whether another task needs a finished one.
-func needed(tx store.Tx, t task.Task) (bool, error) {
+func needed(tx store.TaskRecords, t task.Task) (bool, error) {
 	for after := ""; ; {
 		ids, err := tx.Dependents(t.ID, after, forgetBatch)
 		if err != nil || len(ids) == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // outlook sets the next step of a run.
-func outlook(tx store.Tx, s *Standing, plan *plan.Reading) error {
+func outlook(tx store.RunRecords, s *Standing, plan *plan.Reading) error {
 	view := run.Outlook{Left: 1, UnderWay: 1} // an unreadable plan may have items left
 	if plan != nil {
 		_, there := plan.Item(s.Run.ItemID)
@@ -29,7 +29,7 @@ func outlook(tx store.Tx, s *Standing, plan *plan.Reading) error {
 }
 
 // readiness returns which items of a plan can be started now, and its progress.
-func readiness(tx store.Tx, p *plan.Reading, path string) (plan.Readiness, plan.PlanProgress, error) {
+func readiness(tx store.RunRecords, p *plan.Reading, path string) (plan.Readiness, plan.PlanProgress, error) {
 	runs, err := tx.LatestRuns(path)
 	items := p.Items()
 	states := itemRuns(runs, items)

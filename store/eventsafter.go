@@ -8,12 +8,12 @@ import (
 
 // EventsAfter returns at most limit events behind a number, of one subject or of all for "", and of the types or of all
 // for none.
-func EventsAfter(tx Tx, subject string, after int64, limit int, types []core.EventType) (found []Event, err error) {
+func EventsAfter(log EventLog, subject string, after int64, limit int, types []core.EventType) (found []Event, err error) {
 	if subject == "" {
-		return tx.Events(after, limit, types)
+		return log.Events(after, limit, types)
 	}
 	for {
-		page, err := tx.EventsOf(subject, after, limit)
+		page, err := log.EventsOf(subject, after, limit)
 		if err != nil || len(page) == 0 {
 			return found, err
 		}

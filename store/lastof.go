@@ -2,14 +2,14 @@ package store
 
 // LastOf returns the newest event about a subject with a number above after. Without one, ok is false. It is a binary
 // search, because a subject may have a long history.
-func LastOf(tx Tx, subject string, after int64) (last Event, ok bool, err error) {
-	_, newest, err := tx.Bounds()
+func LastOf(log EventLog, subject string, after int64) (last Event, ok bool, err error) {
+	_, newest, err := log.Bounds()
 	if err != nil {
 		return last, false, err
 	}
 	last.Seq = after
 	for from := after; from < newest; from = last.Seq + (newest-last.Seq)/2 {
-		page, err := tx.EventsOf(subject, from, 1)
+		page, err := log.EventsOf(subject, from, 1)
 		switch {
 		case err != nil:
 			return last, false, err

@@ -10,8 +10,8 @@ type Point struct {
 
 // PointAt returns the point at the record of that number. ok is false if the log does not reach it, or was pruned beyond
 // it. The Hash is zero for a lost or damaged record.
-func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
-	root, err := tx.Root()
+func PointAt(log EventLog, seq int64) (p Point, ok bool, err error) {
+	root, err := log.Root()
 	switch {
 	case err != nil:
 		return p, false, err
@@ -20,7 +20,7 @@ func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 	case seq < root.Seq:
 		return p, false, nil
 	}
-	events, err := tx.Events(seq-1, 1, nil)
+	events, err := log.Events(seq-1, 1, nil)
 	if isCorrupt(err) {
 		return Point{Seq: seq}, true, nil
 	}
@@ -35,8 +35,8 @@ func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 
 // Continues reports whether the log still contains p, so that no other log has replaced it. It returns false if the log
 // has been pruned beyond p, and true if one of the two hashes is unknown.
-func (p Point) Continues(tx Tx) (bool, error) {
-	now, ok, err := PointAt(tx, p.Seq)
+func (p Point) Continues(log EventLog) (bool, error) {
+	now, ok, err := PointAt(log, p.Seq)
 	if err != nil || !ok {
 		return false, err
 	}

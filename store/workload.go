@@ -53,7 +53,7 @@ func Workload(tx Tx) (w core.Workload, err error) {
 	return w, err
 }
 
-func liveRuns(tx Tx, w *core.Workload) error {
+func liveRuns(tx RunRecords, w *core.Workload) error {
 	counts, err := tx.RunCounts()
 	if err != nil {
 		return err

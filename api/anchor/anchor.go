@@ -61,7 +61,7 @@ type collector struct {
 }
 
 // liveRuns returns the runs that are running or blocked, the newest first, and counts those beyond the bound.
-func (c *collector) liveRuns(tx store.Tx) (live []run.Run, err error) {
+func (c *collector) liveRuns(tx store.RunRecords) (live []run.Run, err error) {
 	newest, err := tx.Runs(store.RunQuery{Limit: 1})
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (c *collector) liveRuns(tx store.Tx) (live []run.Run, err error) {
 }
 
 // liveTasks collects the tasks of the live runs, and the running ones without a run up to the bound.
-func (c *collector) liveTasks(tx store.Tx, runs []run.Run) error {
+func (c *collector) liveTasks(tx store.TaskRecords, runs []run.Run) error {
 	seen := map[string]bool{} // the running ones
 	for _, r := range runs {
 		found, err := tx.Tasks(store.TaskQuery{Live: true, RunID: r.ID, Limit: most})
@@ -130,7 +130,7 @@ func (c *collector) holder(t task.Task) prompt.AnchorHolder {
 }
 
 // questions collects the tasks that wait for a person's answer.
-func (c *collector) questions(tx store.Tx) error {
+func (c *collector) questions(tx store.TaskRecords) error {
 	asking := store.TaskQuery{Status: task.StatusAwaiting, Limit: most}
 	waiting, err := tx.Tasks(asking)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *collector) questions(tx store.Tx) error {
 
 // instructions collects the instructions of the session that were never sent, then those without an acknowledgement, even
 // if they have no sends left.
-func (c *collector) instructions(tx store.Tx) error {
+func (c *collector) instructions(tx store.InstructionRecords) error {
 	for _, q := range []store.InstructionQuery{
 		{State: instruction.StateQueued, Order: store.ByUrgency},
 		{State: instruction.StateSent, Order: store.ByLastSend},
@@ -259,7 +259,7 @@ func (c *collector) run(ctx context.Context, r run.Run) (w prompt.AnchorWork, er
 }
 
 // green returns, for each check of a run that is green now, its newest green receipt.
-func green(tx store.Tx, r run.Run) (list []prompt.AnchorReceipt, err error) {
+func green(tx store.EventLog, r run.Run) (list []prompt.AnchorReceipt, err error) {
 	checks := r.Proof.Green.List()
 	if len(checks) == 0 {
 		return nil, nil

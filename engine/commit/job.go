@@ -204,7 +204,7 @@ func replay[T Tx](j *job[T], answer store.Answer, err error) (any, error) {
 	return Replay{answer.Result}, nil
 }
 
-func (q *Queue[T]) remember(stx store.Tx, j *job[T], result any, now core.Instant) error {
+func (q *Queue[T]) remember(stx store.AnswerRecords, j *job[T], result any, now core.Instant) error {
 	text, err := j.Encode(result)
 	if err != nil {
 		return fmt.Errorf("encode the answer for idempotency key %s: %w", j.Key, err)

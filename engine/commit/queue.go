@@ -194,7 +194,7 @@ func (q *Queue[T]) checkLog(ctx context.Context) {
 
 // checkReplaced reports whether the event log is another one than at its last known end. The caller calls AfterReplaced when
 // its transaction has ended, because that may wait for a file.
-func (q *Queue[T]) checkReplaced(tx store.Tx, known store.Point) (end store.Point, replaced bool, err error) {
+func (q *Queue[T]) checkReplaced(tx store.EventLog, known store.Point) (end store.Point, replaced bool, err error) {
 	if end, replaced, err = q.replaced(tx, known); replaced {
 		q.o.Replaced(end.Seq)
 	}

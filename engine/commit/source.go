@@ -125,7 +125,7 @@ func (s *source) learnEnd(known, end store.Point) bool {
 
 // replaced compares the log with its last known end, and returns its current end. The event log can be replaced while it is
 // open, by a restore or a failover to an older copy. Event numbers are then assigned again.
-func (s *source) replaced(tx store.Tx, known store.Point) (end store.Point, replaced bool, err error) {
+func (s *source) replaced(tx store.EventLog, known store.Point) (end store.Point, replaced bool, err error) {
 	end, err = tx.Tip()
 	if err != nil || end == known {
 		return end, false, err

@@ -15,7 +15,7 @@ import (
 const maxEarlier = 50
 
 // Prompt returns the prompt of a newly claimed attempt.
-func Prompt(tx store.Tx, t task.Task) (string, error) {
+func Prompt(tx store.AttemptRecords, t task.Task) (string, error) {
 	if !t.Continues() {
 		return t.Spec.Prompt, nil
 	}
@@ -47,7 +47,7 @@ func offered(t task.Task) (options []prompt.Option, chosen int) {
 }
 
 // failureText returns the error of the attempt that a person replied to, or "" if it did not fail or is unknown.
-func failureText(tx store.Tx, attemptID string) (string, error) {
+func failureText(tx store.AttemptRecords, attemptID string) (string, error) {
 	a, known, err := tx.Attempt(attemptID)
 	if damaged(err) {
 		return "", nil

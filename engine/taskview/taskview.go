@@ -33,7 +33,7 @@ type Hold struct {
 }
 
 // WaitsFor returns the first incomplete dependencies of a queued task.
-func WaitsFor(tx store.Tx, t task.Task) ([]Hold, error) {
+func WaitsFor(tx store.TaskRecords, t task.Task) ([]Hold, error) {
 	var holds []Hold
 	left := t.Waits
 	if t.Status() != task.StatusQueued || left == 0 {
@@ -59,7 +59,7 @@ func WaitsFor(tx store.Tx, t task.Task) ([]Hold, error) {
 
 // Timeline returns the attempts of a task in order, and the same as text. If they exceed the lines, it returns the
 // first and the last ones and one line with the number between. One line holds the newest attempt.
-func Timeline(tx store.Tx, t task.Task, lines int) (attempts []task.Attempt, text string, err error) {
+func Timeline(tx store.AttemptRecords, t task.Task, lines int) (attempts []task.Attempt, text string, err error) {
 	last := t.Current.Number
 	if last <= lines {
 		attempts, err = tx.Attempts(t.ID, 0, last)

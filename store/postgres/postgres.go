@@ -157,7 +157,7 @@ func (s *Store) view(ctx, within context.Context, fn func(tx store.Tx) error) (b
 	limit := time.AfterFunc(s.o.viewLimit, func() { t.Expire(s.o.viewLimit) })
 	defer limit.Stop()
 	defer t.End(sqlstore.ErrOver) // after a panic of fn
-	err = fn(t)
+	err = fn(sqlstore.Contracts(t))
 	t.End(sqlstore.ErrOver)
 	if over := t.Ended(); err == nil && !errors.Is(over, sqlstore.ErrOver) {
 		err = over // it was ended before, and fn has not noticed

@@ -46,7 +46,7 @@ func (s *Store) update(ctx, within context.Context, before func(c *conn) error, 
 	o.Recent = &s.recent
 	t := sqlstore.Begin(o)
 	defer t.End(sqlstore.ErrOver) // rolls back after an error and after a panic of fn
-	err = fn(t)
+	err = fn(sqlstore.Contracts(t))
 	switch lost := t.Lost(); {
 	case c.broken != nil:
 		return c.broken

@@ -222,7 +222,7 @@ func Read(ctx context.Context, o Options, fn func(tx store.Tx) error) error {
 			return err
 		}
 		defer t.End(sqlstore.ErrOver)
-		return fn(t)
+		return fn(sqlstore.Contracts(t))
 	})
 	if err != nil {
 		return classify(e.path, err)

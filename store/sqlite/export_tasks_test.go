@@ -11,7 +11,7 @@ import (
 func (s *Store) Plan(ctx context.Context, verb func(tx store.Tx) error) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
 		p := planner{conn: c}
-		err := verb(sqlstore.Begin(sqlstore.Options{Conn: &p}))
+		err := verb(sqlstore.Contracts(sqlstore.Begin(sqlstore.Options{Conn: &p})))
 		plan = p.plan
 		return true, err
 	})

@@ -134,7 +134,7 @@ func build(ctx context.Context, temp string, fill func(tx store.Tx) error) (newe
 		return 0, err
 	}
 	defer t.End(sqlstore.ErrOver)
-	err = fill(t)
+	err = fill(sqlstore.Contracts(t))
 	if lost := t.Lost(); lost != nil {
 		return 0, lost
 	}

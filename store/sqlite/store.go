@@ -187,7 +187,7 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if s.w.renewed {
 		s.heal()
 	}
-	err = fn(t)
+	err = fn(sqlstore.Contracts(t))
 	if lost := t.Lost(); lost != nil {
 		t.End(sqlstore.ErrOver)
 		return s.afterFault(lost)
@@ -229,7 +229,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		limit := time.AfterFunc(s.o.ViewLimit, func() { t.Expire(s.o.ViewLimit) })
 		defer limit.Stop()
 		defer t.End(sqlstore.ErrOver) // after a panic of fn
-		err = fn(t)
+		err = fn(sqlstore.Contracts(t))
 		t.End(sqlstore.ErrOver)
 		if over := t.Ended(); err == nil && !errors.Is(over, sqlstore.ErrOver) {
 			err = over // it was ended before, and fn has not noticed

@@ -97,7 +97,7 @@ func (s *surveyor) waiting(c *conn, t *doctor.Tables) (err error) {
 	if err != nil {
 		return err
 	}
-	t.Work, err = store.Workload(sqlstore.Begin(sqlstore.Options{Conn: c}))
+	t.Work, err = store.Workload(sqlstore.Contracts(sqlstore.Begin(sqlstore.Options{Conn: c})))
 	return err
 }
 

@@ -130,7 +130,7 @@ func (s *overheard) UpdateReserved(ctx context.Context, fn func(store.Tx) error)
 func (s *overheard) Update(ctx context.Context, fn func(store.Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.write(ctx, func(_ *conn, t *sqlstore.Tx) error { return fn(t) })
+	return s.write(ctx, func(_ *conn, t *sqlstore.Tx) error { return fn(sqlstore.Contracts(t)) })
 }
 
 // write runs fn in a transaction that is committed. The turn is held.
@@ -151,7 +151,7 @@ func (s *overheard) write(ctx context.Context, fn func(*conn, *sqlstore.Tx) erro
 }
 
 func (s *overheard) View(ctx context.Context, fn func(store.Tx) error) error {
-	return s.transact(ctx, nil, "", func(_ *conn, t *sqlstore.Tx) error { return fn(t) })
+	return s.transact(ctx, nil, "", func(_ *conn, t *sqlstore.Tx) error { return fn(sqlstore.Contracts(t)) })
 }
 
 // transact runs fn in a transaction on a connection of its own, which writes if there is something recent.

@@ -44,8 +44,6 @@ type Tx struct {
 	buf      encoder // scratch
 }
 
-var _ store.Tx = (*Tx)(nil)
-
 // ErrOver is the error of a method that is called after the end of its transaction.
 var ErrOver = errors.New("the transaction is over: a Tx must not be kept")
 
@@ -224,4 +222,12 @@ func (t *Tx) Writes() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.writes
+}
+
+// Contracts returns a transaction as one contract for each subject.
+func Contracts(t *Tx) store.Tx {
+	return store.Tx{
+		InstructionRecords: t, RunRecords: t, RunContents: t, TaskRecords: t, AttemptRecords: t,
+		BreakerRecords: t, EventLog: t, NoticeRecords: t, AnswerRecords: t, Whole: t,
+	}
 }

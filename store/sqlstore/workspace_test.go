@@ -142,7 +142,7 @@ func (h *heard) has(part string) bool {
 
 // silent are the exported functions that run no statement.
 var silent = []string{
-	"Begin", "(*Tx).End", "(*Tx).Ended", "(*Tx).Lost", "(*Tx).Incoherent", "(*Tx).Newest", "(*Tx).Pruned", "(*Tx).Expire", "(*Tx).Writes",
+	"Begin", "Contracts", "(*Tx).End", "(*Tx).Ended", "(*Tx).Lost", "(*Tx).Incoherent", "(*Tx).Newest", "(*Tx).Pruned", "(*Tx).Expire", "(*Tx).Writes",
 	"GaveUp", "(*Recent).Forget", "refusal.Error", "Damaged.Error", "Tables", "TasksTable", "Table.As", "Table.Former",
 	"NewRow", "(*Row).Refill", "(*Row).Err", "(*Row).Integer", "(*Row).Text", "(*Verifier).Checks", "(*Verifier).Add",
 }

@@ -132,7 +132,7 @@ func wholeRun(tx store.Tx, id string, yield func(record) error) error {
 	return eachPrompt(tx, id, yield)
 }
 
-func eachPrompt(tx store.Tx, runID string, yield func(record) error) error {
+func eachPrompt(tx store.RunContents, runID string, yield func(record) error) error {
 	for role := core.Worker; role <= core.Roles; role++ {
 		p, ok, err := tx.Prompt(runID, role)
 		if err == nil && ok {
@@ -145,7 +145,7 @@ func eachPrompt(tx store.Tx, runID string, yield func(record) error) error {
 	return nil
 }
 
-func tasks(tx store.Tx, yield func(task.Task) error) error {
+func tasks(tx store.TaskRecords, yield func(task.Task) error) error {
 	return paged(0, func(after int64) ([]task.Task, error) {
 		return tx.Tasks(store.TaskQuery{After: after, Limit: pageSize})
 	}, func(t task.Task) int64 { return t.Position }, yield)
@@ -166,7 +166,7 @@ func eachTask(tx store.Tx, yield func(record) error) error {
 }
 
 // wholeTask returns a task, its attempts and the replies to it. Both are numbered without gaps.
-func wholeTask(tx store.Tx, t task.Task, yield func(record) error) error {
+func wholeTask(tx store.AttemptRecords, t task.Task, yield func(record) error) error {
 	if err := yield(taskOf(t)); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func wholeTask(tx store.Tx, t task.Task, yield func(record) error) error {
 	return eachReply(tx, t.ID, yield)
 }
 
-func eachReply(tx store.Tx, taskID string, yield func(record) error) error {
+func eachReply(tx store.AttemptRecords, taskID string, yield func(record) error) error {
 	last := 0
 	return paged(0, func(after int) ([]store.Reply, error) { return tx.Replies(taskID, after, pageSize) },
 		func(r store.Reply) int { return r.Number },

@@ -65,7 +65,7 @@ func contents(tx store.Tx) (string, error) {
 	return "", nil
 }
 
-func runsOf(tx store.Tx) (n int, err error) {
+func runsOf(tx store.RunRecords) (n int, err error) {
 	counts, err := tx.RunCounts()
 	for _, of := range counts {
 		n += of
