@@ -8,6 +8,7 @@ import (
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/store"
+	"waybill/store/record"
 )
 
 // pageSize is how many records are read at a time. Each may have a text of a MiB.
@@ -15,8 +16,8 @@ const pageSize = 64
 
 // each returns every record of the store in the order of an export, until yield returns an error. A record that a store
 // leaves out because it is damaged is an error: who copies the rest would lose it without a word.
-func each(tx store.Tx, yield func(record) error) error {
-	for _, some := range []func(store.Tx, func(record) error) error{
+func each(tx store.Tx, yield func(item) error) error {
+	for _, some := range []func(store.Tx, func(item) error) error{
 		eachEvent, eachInstruction, eachRun, eachTask, eachDependency, eachBreaker, eachNotice, eachAnswer,
 	} {
 		if err := some(tx, yield); err != nil {
@@ -45,7 +46,7 @@ func paged[K, V any](first K, read func(after K) ([]V, error), key func(V) K, yi
 	}
 }
 
-func eachEvent(tx store.Tx, yield func(record) error) error {
+func eachEvent(tx store.Tx, yield func(item) error) error {
 	oldest, newest, err := tx.Bounds()
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func eachEvent(tx store.Tx, yield func(record) error) error {
 				return damaged("event %d is missing", next)
 			}
 			next++
-			return yield(eventOf(ev))
+			return yield(events.item(ev))
 		})
 	if err == nil && next != newest+1 {
 		err = damaged("event %d is missing", next)
@@ -66,14 +67,14 @@ func eachEvent(tx store.Tx, yield func(record) error) error {
 	return err
 }
 
-func eachInstruction(tx store.Tx, yield func(record) error) error {
+func eachInstruction(tx store.Tx, yield func(item) error) error {
 	return paged(0, func(after int64) ([]instruction.Instruction, error) {
 		return tx.Instructions(store.InstructionQuery{After: after, Limit: pageSize})
-	}, func(in instruction.Instruction) int64 { return in.Position }, func(in instruction.Instruction) error { return yield(instructionOf(in)) })
+	}, func(in instruction.Instruction) int64 { return in.Position }, func(in instruction.Instruction) error { return yield(instructions.item(in)) })
 }
 
 // eachRun returns the runs in the order of their first put, which a store lists from its end.
-func eachRun(tx store.Tx, yield func(record) error) error {
+func eachRun(tx store.Tx, yield func(item) error) error {
 	var ids []string
 	if err := paged("", func(behind string) ([]run.Run, error) {
 		return tx.Runs(store.RunQuery{Behind: behind, Limit: pageSize})
@@ -103,40 +104,40 @@ func orDamaged(err error, format string, args ...any) error {
 }
 
 // wholeRun returns a run and what belongs to it.
-func wholeRun(tx store.Tx, id string, yield func(record) error) error {
+func wholeRun(tx store.Tx, id string, yield func(item) error) error {
 	r, ok, err := tx.Run(id)
 	if err != nil || !ok {
 		return orDamaged(err, "run %s cannot be read", id)
 	}
-	if err := yield(runOf(r)); err != nil {
+	if err := yield(runs.item(record.Run{Run: r})); err != nil {
 		return err
 	}
-	facts, err := tx.Facts(id)
+	ofRun, err := tx.Facts(id)
 	if err != nil {
 		return err
 	}
-	for _, f := range facts {
-		if err := yield(&fact{text(id), text(f.Key), text(f.Value)}); err != nil {
+	for _, f := range ofRun {
+		if err := yield(facts.item(record.Fact{RunID: id, Fact: f})); err != nil {
 			return err
 		}
 	}
-	tallies, err := tx.Tallies(id)
+	counters, err := tx.Tallies(id)
 	if err != nil {
 		return err
 	}
-	for _, t := range tallies {
-		if err := yield(&tally{text(id), text(t.Name), t.N}); err != nil {
+	for _, t := range counters {
+		if err := yield(tallies.item(record.Tally{RunID: id, Tally: t})); err != nil {
 			return err
 		}
 	}
 	return eachPrompt(tx, id, yield)
 }
 
-func eachPrompt(tx store.RunContents, runID string, yield func(record) error) error {
+func eachPrompt(tx store.RunContents, runID string, yield func(item) error) error {
 	for role := core.Worker; role <= core.Roles; role++ {
 		p, ok, err := tx.Prompt(runID, role)
 		if err == nil && ok {
-			err = yield(promptOf(p))
+			err = yield(prompts.item(p))
 		}
 		if err != nil {
 			return err
@@ -145,15 +146,15 @@ func eachPrompt(tx store.RunContents, runID string, yield func(record) error) er
 	return nil
 }
 
-func tasks(tx store.TaskRecords, yield func(task.Task) error) error {
+func pagedTasks(tx store.TaskRecords, yield func(task.Task) error) error {
 	return paged(0, func(after int64) ([]task.Task, error) {
 		return tx.Tasks(store.TaskQuery{After: after, Limit: pageSize})
 	}, func(t task.Task) int64 { return t.Position }, yield)
 }
 
-func eachTask(tx store.Tx, yield func(record) error) error {
+func eachTask(tx store.Tx, yield func(item) error) error {
 	found := 0
-	if err := tasks(tx, func(t task.Task) error {
+	if err := pagedTasks(tx, func(t task.Task) error {
 		found++
 		return wholeTask(tx, t, yield)
 	}); err != nil {
@@ -166,8 +167,8 @@ func eachTask(tx store.Tx, yield func(record) error) error {
 }
 
 // wholeTask returns a task, its attempts and the replies to it. Both are numbered without gaps.
-func wholeTask(tx store.AttemptRecords, t task.Task, yield func(record) error) error {
-	if err := yield(taskOf(t)); err != nil {
+func wholeTask(tx store.AttemptRecords, t task.Task, yield func(item) error) error {
+	if err := yield(tasks.item(t)); err != nil {
 		return err
 	}
 	last := 0
@@ -177,7 +178,7 @@ func wholeTask(tx store.AttemptRecords, t task.Task, yield func(record) error) e
 			if last++; a.Number != last {
 				return damaged("attempt %d of task %s cannot be read", last, t.ID)
 			}
-			return yield(attemptOf(a))
+			return yield(attempts.item(record.Attempt{Attempt: a}))
 		}); err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func wholeTask(tx store.AttemptRecords, t task.Task, yield func(record) error) e
 	return eachReply(tx, t.ID, yield)
 }
 
-func eachReply(tx store.AttemptRecords, taskID string, yield func(record) error) error {
+func eachReply(tx store.AttemptRecords, taskID string, yield func(item) error) error {
 	last := 0
 	return paged(0, func(after int) ([]store.Reply, error) { return tx.Replies(taskID, after, pageSize) },
 		func(r store.Reply) int { return r.Number },
@@ -195,32 +196,32 @@ func eachReply(tx store.AttemptRecords, taskID string, yield func(record) error)
 			if last++; r.Number != last {
 				return damaged("reply %d to task %s cannot be read", last, taskID)
 			}
-			return yield(replyOf(r))
+			return yield(replies.item(record.Reply{Reply: r}))
 		})
 }
 
 // eachDependency returns who waits for whom, by the tasks that are waited for in their order.
-func eachDependency(tx store.Tx, yield func(record) error) error {
-	return tasks(tx, func(t task.Task) error {
+func eachDependency(tx store.Tx, yield func(item) error) error {
+	return pagedTasks(tx, func(t task.Task) error {
 		return paged("", func(after string) ([]string, error) { return tx.Dependents(t.ID, after, pageSize) },
 			func(id string) string { return id },
-			func(id string) error { return yield(&dependency{On: text(t.ID), Task: text(id)}) })
+			func(id string) error { return yield(dependencies.item(record.Dependency{On: t.ID, Task: id})) })
 	})
 }
 
-func eachBreaker(tx store.Tx, yield func(record) error) error {
+func eachBreaker(tx store.Tx, yield func(item) error) error {
 	return paged("", func(after string) ([]task.Breaker, error) { return tx.Breakers(after, pageSize) },
-		func(b task.Breaker) string { return b.Key }, func(b task.Breaker) error { return yield(breakerOf(b)) })
+		func(b task.Breaker) string { return b.Key }, func(b task.Breaker) error { return yield(breakers.item(b)) })
 }
 
-func eachNotice(tx store.Tx, yield func(record) error) error {
+func eachNotice(tx store.Tx, yield func(item) error) error {
 	return paged(0, func(after int64) ([]store.Notice, error) { return tx.Notices("", after, pageSize) },
-		func(n store.Notice) int64 { return n.Position }, func(n store.Notice) error { return yield(noticeOf(n)) })
+		func(n store.Notice) int64 { return n.Position }, func(n store.Notice) error { return yield(notices.item(n)) })
 }
 
-func eachAnswer(tx store.Tx, yield func(record) error) error {
+func eachAnswer(tx store.Tx, yield func(item) error) error {
 	return paged("", func(after string) ([]store.Answer, error) { return tx.Answers(after, pageSize) },
-		func(a store.Answer) string { return a.Key }, func(a store.Answer) error { return yield(answerOf(a)) })
+		func(a store.Answer) string { return a.Key }, func(a store.Answer) error { return yield(answers.item(a)) })
 }
 
 // soundOf fails if a store is damaged, because some methods leave damaged records out without a trace.

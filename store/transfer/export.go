@@ -35,7 +35,7 @@ func (e *exporter) all(tx store.Tx, schema int) error {
 		return err
 	}
 	if err := e.w.write(headerKind, "the first line", header{
-		Format: Format, Workspace: text(e.summary.Workspace), Schema: schema,
+		Format: Format, Workspace: e.summary.Workspace, Schema: schema,
 		Root: root{stands.Seq, hash(stands.Hash), stands.At}, Counts: told,
 	}); err != nil {
 		return err
@@ -53,9 +53,9 @@ func (e *exporter) all(tx store.Tx, schema int) error {
 	return e.w.to.Flush()
 }
 
-func (e *exporter) one(r record) error {
+func (e *exporter) one(r item) error {
 	e.summary.Counts.add(r.kind())
-	return e.w.write(r.kind(), r.name(), r)
+	return e.w.object(r.kind().name, r.name(), r.line())
 }
 
 // count returns the counts that the store keeps.

@@ -14,7 +14,7 @@ type filler struct {
 	tx     store.Tx
 	counts Counts
 
-	before kind // of the last record
+	before *kind // of the last record
 	key    key
 
 	seq   int64 // of the last event
@@ -74,12 +74,12 @@ func runsOf(tx store.RunRecords) (n int, err error) {
 }
 
 // add puts a record. It must be in the place where a store returns it.
-func (f *filler) add(r record) error {
-	k, _ := kindOf(r.kind())
+func (f *filler) add(r item) error {
+	k := r.kind()
 	if err := f.inOrder(k, r); err != nil {
 		return err
 	}
-	if k.name != "fact" {
+	if k != &facts.kind {
 		if err := f.putFacts(); err != nil {
 			return err
 		}
@@ -90,18 +90,18 @@ func (f *filler) add(r record) error {
 		}
 	}
 	f.before, f.key = k, r.key()
-	f.counts.add(k.name)
+	f.counts.add(k)
 	if err := r.put(f); err != nil {
 		return named(r, err)
 	}
 	return nil
 }
 
-func (f *filler) inOrder(k kind, r record) error {
-	if !k.follows(f.before) {
+func (f *filler) inOrder(k *kind, r item) error {
+	if f.before != nil && !k.follows(f.before) {
 		return fmt.Errorf("%s stands behind one of the %s, where none can stand", r.name(), f.before.plural)
 	}
-	if k.name == f.before.name && r.key() != (key{}) && !f.key.less(r.key()) {
+	if k == f.before && r.key() != (key{}) && !f.key.less(r.key()) {
 		return fmt.Errorf("%s is there twice, or stands in the wrong place", r.name())
 	}
 	return nil
@@ -129,34 +129,16 @@ func (f *filler) putFacts() error {
 	return err
 }
 
-func (e *event) put(to *filler) error {
-	ev := e.value()
-	switch {
-	case ev.Seq != to.seq+1:
-		return fmt.Errorf("the event before it has the number %d", to.seq)
-	case ev.At < to.at:
-		return errors.New("it is older than the event before it")
-	case store.Chain(to.chain, ev) != ev.Hash:
-		return errors.New("its hash does not follow from the one before")
-	}
-	to.seq, to.at, to.chain = ev.Seq, ev.At, ev.Hash
-	seq, err := to.tx.Append(ev)
-	if err == nil && seq != ev.Seq {
-		err = fmt.Errorf("the store numbers it %d", seq)
-	}
-	return err
-}
-
 // ofRun refuses a record that does not belong to the run before it.
-func (f *filler) ofRun(id text) error {
-	if string(id) != f.run {
+func (f *filler) ofRun(id string) error {
+	if id != f.run {
 		return fmt.Errorf("it stands behind run %q", f.run)
 	}
 	return nil
 }
 
-func (f *filler) ofTask(id text) error {
-	if string(id) != f.task {
+func (f *filler) ofTask(id string) error {
+	if id != f.task {
 		return fmt.Errorf("it stands behind task %q", f.task)
 	}
 	return nil
@@ -171,7 +153,7 @@ func orTwice(err error) error {
 }
 
 // named says which record an error is about, unless the store is at fault.
-func named(r record, err error) error {
+func named(r item, err error) error {
 	if _, fault := errors.AsType[*store.Error](err); fault {
 		return err
 	}

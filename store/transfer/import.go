@@ -41,7 +41,7 @@ func Read(tx store.Tx, r io.Reader) (Summary, error) {
 	if to.counts.counted() != first.Counts {
 		return Summary{}, lines.wrong("the first line counts other records than there are" + again)
 	}
-	return Summary{Workspace: string(first.Workspace), Counts: to.counts, Sum: sum}, nil
+	return Summary{Workspace: first.Workspace, Counts: to.counts, Sum: sum}, nil
 }
 
 // fill puts the records of all lines and returns the sum of the file.
@@ -65,15 +65,17 @@ func (r *lineReader) fill(to *filler) (sum string, err error) {
 }
 
 func (r *lineReader) put(to *filler, name string, object []byte) error {
-	k, ok := kindOf(name)
-	if !ok {
-		return r.wrong("it has a record of kind %q, which this waybill does not know"+again, name)
+	for _, k := range kinds {
+		if k.facts().name != name {
+			continue
+		}
+		one, err := k.read(object)
+		if err != nil {
+			return r.wrong("%v"+again, err)
+		}
+		return r.blame(to.add(one))
 	}
-	one := k.empty()
-	if err := r.read(object, one); err != nil {
-		return err
-	}
-	return r.blame(to.add(one))
+	return r.wrong("it has a record of kind %q, which this waybill does not know"+again, name)
 }
 
 // blame says which line a store refuses. Other errors stay as they are.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	digest "hash"
@@ -32,7 +33,7 @@ const (
 // header is the first line.
 type header struct {
 	Format    int     `json:"format"`
-	Workspace text    `json:"workspace"`
+	Workspace string  `json:"workspace"`
 	Schema    int     `json:"schema"` // of the tables that it was read from; 0 if they have no version
 	Root      root    `json:"root"`
 	Counts    counted `json:"counts"`
@@ -79,6 +80,10 @@ func (w *lineWriter) write(kind, name string, v any) error {
 	if err != nil {
 		return err
 	}
+	return w.object(kind, name, object)
+}
+
+func (w *lineWriter) object(kind, name string, object []byte) error {
 	if len(object) > maxLine-1024 {
 		return fmt.Errorf("%s has %d bytes, and no line of an export has more than %d", name, len(object), maxLine)
 	}
@@ -249,3 +254,44 @@ func (r *lineReader) end(object []byte, before string, counts Counts) error {
 }
 
 func (r root) value() store.Root { return store.Root{Seq: r.Seq, Hash: store.Hash(r.Hash), At: r.At} }
+
+// hash is a store.Hash in hexadecimal digits.
+type hash store.Hash
+
+// MarshalText writes the digits.
+func (h hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads them.
+func (h *hash) UnmarshalText(digits []byte) error {
+	if len(digits) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("a hash has %d digits, and %q has %d", hex.EncodedLen(len(h)), digits, len(digits))
+	}
+	_, err := hex.Decode(h[:], digits)
+	return err
+}
+
+// encode writes a value in the one way in which waybill writes it, without an end of line.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+var errTrailing = errors.New("something stands behind the object")
+
+// strictly reads one object, of which every field must be known.
+func strictly(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.More() {
+		return errTrailing
+	}
+	return nil
+}

@@ -43,59 +43,11 @@ type Counts struct {
 // Each calls fn with the name and the number of each kind, in the order in which they are moved.
 func (c Counts) Each(fn func(name string, n int)) {
 	for _, k := range kinds {
-		fn(k.plural, *k.counter(&c))
+		fn(k.facts().plural, *k.facts().counter(&c))
 	}
 }
 
-// A kind is one kind of record and its rank. Groups come one after the other; within a group a record's parts follow it by
-// rank.
-type kind struct {
-	name, plural string
-	group, rank  int
-	counter      func(*Counts) *int
-	empty        func() record // to be read into
-}
-
-// kinds lists the kinds in the order of their first lines.
-var kinds = [...]kind{
-	{"event", "events", 1, 0, func(c *Counts) *int { return &c.Events }, func() record { return new(event) }},
-	{"instruction", "instructions", 2, 0, func(c *Counts) *int { return &c.Instructions }, func() record { return new(instructionRecord) }},
-	{"run", "runs", 3, 0, func(c *Counts) *int { return &c.Runs }, func() record { return new(runRecord) }},
-	{"fact", "facts", 3, 1, func(c *Counts) *int { return &c.Facts }, func() record { return new(fact) }},
-	{"tally", "tallies", 3, 2, func(c *Counts) *int { return &c.Tallies }, func() record { return new(tally) }},
-	{"prompt", "prompts", 3, 3, func(c *Counts) *int { return &c.Prompts }, func() record { return new(prompt) }},
-	{"task", "tasks", 4, 0, func(c *Counts) *int { return &c.Tasks }, func() record { return new(taskRecord) }},
-	{"attempt", "attempts", 4, 1, func(c *Counts) *int { return &c.Attempts }, func() record { return new(attempt) }},
-	{"reply", "replies", 4, 2, func(c *Counts) *int { return &c.Replies }, func() record { return new(reply) }},
-	{"dependency", "dependencies", 5, 0, func(c *Counts) *int { return &c.Dependencies }, func() record { return new(dependency) }},
-	{"breaker", "breakers", 6, 0, func(c *Counts) *int { return &c.Breakers }, func() record { return new(breaker) }},
-	{"notice", "notices", 7, 0, func(c *Counts) *int { return &c.Notices }, func() record { return new(notice) }},
-	{"answer", "answers", 8, 0, func(c *Counts) *int { return &c.Answers }, func() record { return new(answer) }},
-}
-
-// kindOf returns the kind of that name; ok is false if there is none.
-func kindOf(name string) (k kind, ok bool) {
-	for _, k := range kinds {
-		if k.name == name {
-			return k, true
-		}
-	}
-	return k, false
-}
-
-// follows reports whether a record of the kind may follow one of the kind before.
-func (k kind) follows(before kind) bool {
-	if k.rank == 0 {
-		return k.group >= before.group
-	}
-	return k.group == before.group && k.rank >= before.rank
-}
-
-func (c *Counts) add(name string) {
-	if k, ok := kindOf(name); ok {
-		*k.counter(c)++
-	}
-}
+func (c *Counts) add(k *kind) { *k.counter(c)++ }
 
 // A FormatError means that a file is not a readable export. Nothing of it was stored.
 type FormatError struct {
