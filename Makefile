@@ -42,11 +42,11 @@ WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 
 # tests, clients of others; without it the rest is built and tested all the same.
 NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript test/e2e/hosts/testdata/npm
 
-.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node hosts screenshots cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node hosts screenshots cross bench fuzz fuzz-timed release packages-test dependencies rename-module clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the static binary into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
@@ -63,7 +63,7 @@ test: ## run the tests but the slow ones, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(SHORT) $(TESTFLAGS) ./...
 
 check: SHORT :=
-check: fmt vet lint verify node cross size test large queues-smoke ## everything that must hold, with every test
+check: fmt vet lint verify node cross size test large queues-smoke packages-test ## everything that must hold, with every test
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost, of marks and of full disks, and the histories of killed processes, at full size, without the race detector
@@ -77,6 +77,7 @@ fmt: ## fail if a file is not formatted
 vet: ## go vet
 	$(GO) vet ./...
 	$(GO) vet -C bench ./...
+	$(GO) vet -C release ./...
 
 lint: ## staticcheck and five linters; a line may name a call that it must use, with //permit:
 	$(TOOL) $(STATICCHECK) ./...
@@ -84,8 +85,8 @@ lint: ## staticcheck and five linters; a line may name a call that it must use, 
 	$(TOOL) go-errorlint ./...
 	$(TOOL) $(EXHAUSTIVE) ./...
 	$(TOOL) ineffassign ./...
-	$(TOOL) forbidigo -set_exit_status -analyze_types -tests=false $(FORBIDDEN) -- $$($(GO) list ./... | grep -vE '^waybill$$|^waybill/test/')
-	cd bench && $(TOOL) $(STATICCHECK) ./... && $(TOOL) errcheck ./...
+	$(TOOL) forbidigo -set_exit_status -analyze_types -tests=false $(FORBIDDEN) -- $$($(GO) list ./... | grep -vE "^$$($(GO) list -m)(/test/.*)?\$$")
+	for module in bench release; do (cd $$module && $(TOOL) $(STATICCHECK) ./... && $(TOOL) errcheck ./...) || exit 1; done
 
 generate: ## rewrite the generated files
 	$(GO) test ./test/e2e -run TestRecordingsAreTrue -record
@@ -100,6 +101,7 @@ verify: ## fail if generated files or the module files are stale
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 	$(GO) mod tidy -C bench -diff
+	$(GO) mod tidy -C release -diff
 
 node: ## bring what the tests with Node need, and check the types of what is written in TypeScript
 	@if ! command -v npm >/dev/null 2>&1; then echo "skipped: types are checked, and the tests with Node run, where npm is"; \
@@ -148,5 +150,18 @@ fuzz-timed: ## fuzz the readers of results and of plans, FUZZTIMED for each targ
 	  echo "$$out" | tail -n 3; \
 	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done
 
+# release is a module of its own as well, so that waybill does not depend on what makes packages.
+release: ## make the files of a release in dist/, for all systems; DOWNLOAD is the address that they will have
+	$(GO) run -C release . $(if $(DOWNLOAD),-download $(DOWNLOAD))
+
+packages-test: ## install the packages for this machine, each into an empty place, and play the demo with them
+	$(GO) test -C release $(TESTFLAGS) ./...
+
+dependencies: ## measure what each dependency costs, and write docs/dependencies.md
+	$(GO) run -C release . dependencies
+
+rename-module: ## change the path of the module to MODULE, so that `go install MODULE@latest` finds it
+	$(GO) run -C release . rename $(MODULE)
+
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed install.sh
+var script []byte
+
+// installScript returns install.sh with the version and the address of this release.
+func (r *release) installScript() (file, error) {
+	text := bytes.Replace(script, []byte("version=VERSION\n"), []byte("version="+r.version+"\n"), 1)
+	text = bytes.Replace(text, []byte("download=${WAYBILL_DOWNLOAD:-DOWNLOAD}\n"), []byte("download=${WAYBILL_DOWNLOAD:-"+r.download+"}\n"), 1)
+	f := file{"install.sh", 0o755, text}
+	if bytes.Equal(text, script) || bytes.Contains(text, []byte("=VERSION")) || bytes.Contains(text, []byte("-DOWNLOAD")) {
+		return f, fmt.Errorf("release/install.sh has no place for the version or for the address")
+	}
+	return f, nil
+}
+
+// formula returns the formula for Homebrew, which installs the archives for macOS and Linux.
+func (r *release) formula(files []file) file {
+	var text strings.Builder
+	fmt.Fprintf(&text, "class Waybill < Formula\n  desc %q\n  homepage %q\n  version %q\n  license %q\n",
+		strings.TrimSuffix(r.description, "."), r.download, r.version, license)
+	for _, system := range []struct{ goos, block string }{{"darwin", "on_macos"}, {"linux", "on_linux"}} {
+		fmt.Fprintf(&text, "\n  %s do\n", system.block)
+		for _, processor := range []struct{ arch, block string }{{"arm64", "on_arm"}, {"amd64", "on_intel"}} {
+			archive := fmt.Sprintf("%s_%s_%s_%s.tar.gz", name, r.version, system.goos, processor.arch)
+			for _, f := range files {
+				if f.name == archive {
+					fmt.Fprintf(&text, "    %s do\n      url %q\n      sha256 %q\n    end\n", processor.block, r.download+"/"+archive, f.sum())
+				}
+			}
+		}
+		text.WriteString("  end\n")
+	}
+	text.WriteString(`
+  def install
+    bin.install "waybill"
+    man1.install Dir["man/*.1"]
+    bash_completion.install "completions/waybill.bash" => "waybill"
+    zsh_completion.install "completions/waybill.zsh" => "_waybill"
+    fish_completion.install "completions/waybill.fish"
+    doc.install "README.md", "CHANGELOG.md", "THIRD_PARTY_LICENSES"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/waybill version")
+  end
+end
+`)
+	return file{"waybill.rb", 0o644, []byte(text.String())}
+}

@@ -1,0 +1,130 @@
+// Command release makes the files of a release, from the same source always the same bytes:
+//
+//	release [-out FOLDER] [-platforms LIST] [-download ADDRESS]    archives, packages, checksums
+//	release licences                                               the licences of all that is built in
+//	release dependencies                                           what each dependency costs
+//	release rename MODULE                                          another path of the module
+//
+// It uploads nothing. docs/releasing.md says how a maintainer publishes the files.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	command := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		command, args = args[0], args[1:]
+	}
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	out := flags.String("out", filepath.Join(root, "dist"), "folder for the files, which is emptied first")
+	platforms := flags.String("platforms", strings.Join(allPlatforms, ","), "systems to build for")
+	download := flags.String("download", unowned, "address of the folder from which users download the files")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case command == "" && flags.NArg() == 0:
+		r, err := newRelease(root, *download)
+		if err != nil {
+			return err
+		}
+		return r.write(*out, strings.Split(*platforms, ","))
+	case command == "licences" && flags.NArg() == 0:
+		return writeLicences(root)
+	case command == "dependencies" && flags.NArg() == 0:
+		return writeDependencies(root)
+	case command == "rename" && flags.NArg() == 1:
+		return rename(root, flags.Arg(0))
+	}
+	return fmt.Errorf("usage: release [FLAG…] | release licences | release dependencies | release rename MODULE")
+}
+
+// findRoot returns the folder of the product, which is above the folder of this module.
+func findRoot() (string, error) {
+	at, err := os.Getwd()
+	for ; err == nil; at = filepath.Dir(at) {
+		if _, missing := os.Stat(filepath.Join(at, "server.json")); missing == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("run it in a clone of the repository")
+		}
+	}
+	return "", err
+}
+
+// write empties the folder out and fills it with the files for some platforms.
+func (r *release) write(out string, platforms []string) error {
+	for _, p := range platforms {
+		if !slices.Contains(allPlatforms, p) {
+			return fmt.Errorf("platform %q is not one of %s", p, strings.Join(allPlatforms, ", "))
+		}
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	if err := r.build(platforms); err != nil {
+		return err
+	}
+	files, err := r.files()
+	if err != nil {
+		return err
+	}
+	files = append(files, r.checksums(files))
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(out, f.name), f.data, f.mode); err != nil {
+			return err
+		}
+		fmt.Printf("%11d  %s\n", len(f.data), f.name)
+	}
+	return nil
+}
+
+// files returns all files of the release but the checksums.
+func (r *release) files() (files []file, err error) {
+	add := func(f file, problem error) {
+		files = append(files, f)
+		if problem != nil && err == nil {
+			err = fmt.Errorf("%s: %w", f.name, problem)
+		}
+	}
+	for _, b := range r.binaries {
+		add(r.archive(b))
+		add(r.sbom(b))
+		add(r.npmPlatform(b))
+		add(r.wheel(b))
+		add(r.bundle(b))
+		if b.os == "linux" {
+			add(r.deb(b))
+			add(r.rpm(b))
+			add(r.image(b))
+		}
+	}
+	add(r.npmLauncher())
+	script, problem := r.installScript()
+	add(script, problem)
+	add(r.formula(files), nil)
+	add(r.serverJSON(files))
+	return files, err
+}
