@@ -62,8 +62,9 @@ type setup struct {
 	listener    net.Listener
 	methods     methods // instead of those of the table
 	subscribe   func() (<-chan struct{}, func(), error)
-	environment *environment // by default there is nothing, such as a host
-	page        []web.File   // by default none
+	environment *environment   // by default there is nothing, such as a host
+	page        []web.File     // by default none
+	workspaces  web.Workspaces // by default none
 }
 
 // An environment has the counters of other packages. A test changes it between requests.
@@ -205,7 +206,7 @@ func (h *harness) open(p setup) {
 	h.shutDown = leave
 	go func() { // ends when the server has shut down
 		h.ended <- web.Serve(ctx, web.Options{
-			Listener: p.listener, Table: h.table, Subscribe: p.subscribe, Token: testToken, Page: p.page, Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+			Listener: p.listener, Table: h.table, Subscribe: p.subscribe, Token: testToken, Page: p.page, Workspaces: p.workspaces, Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 			Counts: func(ctx context.Context) web.Counts { return h.counts(ctx, p) },
 		})
 	}()

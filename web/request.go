@@ -14,11 +14,12 @@ const writeTimeout = 10 * time.Second
 
 // A request is an HTTP request and the state of its answer.
 type request struct {
-	w        http.ResponseWriter
-	r        *http.Request
-	route    *route      // nil before it is found
-	args     []pathParam // of the path
-	bodyRead bool        // readBody has read the body
+	w         http.ResponseWriter
+	r         *http.Request
+	route     *route      // nil before it is found
+	args      []pathParam // of the path
+	workspace string      // the id of another workspace, or ""
+	bodyRead  bool        // readBody has read the body
 }
 
 // clearReadDeadline removes the time limit for reading the request. Other limits bound the answer.

@@ -17,6 +17,7 @@ type route struct {
 	handle     func(s *server, req *request)
 	open       bool // needs no token
 	page       bool // a link of another origin may open it
+	everywhere bool // needs Options.Workspaces
 	doc        string
 }
 
@@ -28,8 +29,8 @@ var goneCodes = lazy.Value[map[string]schema.Code]{Of: func() map[string]schema.
 }}
 
 // find returns the route for a path and a verb, with the params of the path. It neither cleans nor redirects paths.
-func find(routes []route, verb string, path *url.URL) (*route, []pathParam, *schema.Error) {
-	parts := strings.Split(path.EscapedPath(), "/")
+func find(routes []route, verb, path string) (*route, []pathParam, *schema.Error) {
+	parts := strings.Split(path, "/")
 	var allow []string
 	for i := range routes {
 		args, ok := routes[i].match(parts)
@@ -42,10 +43,13 @@ func find(routes []route, verb string, path *url.URL) (*route, []pathParam, *sch
 		}
 	}
 	if allow == nil {
-		return nil, nil, schema.NewError(schema.MethodNotFound, "there is nothing at this path").
-			Hint("docs/http.md lists the paths")
+		return nil, nil, nothingThere()
 	}
 	return nil, nil, wrongVerb(allow)
+}
+
+func nothingThere() *schema.Error {
+	return schema.NewError(schema.MethodNotFound, "there is nothing at this path").Hint("docs/http.md lists the paths")
 }
 
 func wrongVerb(allow []string) *schema.Error {

@@ -19,17 +19,18 @@ import (
 
 // A server answers the requests of one listener.
 type server struct {
-	log       *slog.Logger
-	auth      *auth
-	conns     *connLimiter
-	calls     caller
-	streams   *streams
-	metrics   *metrics
-	readiness *readiness
-	routes    []route
-	page      map[string]*route
-	hosts     []string        // accepted values of Host
-	shutdown  <-chan struct{} // closed when streams must end
+	log        *slog.Logger
+	auth       *auth
+	conns      *connLimiter
+	calls      caller
+	streams    *streams
+	metrics    *metrics
+	readiness  *readiness
+	routes     []route
+	page       map[string]*route
+	workspaces Workspaces      // nil without the inbox and other workspaces
+	hosts      []string        // accepted values of Host
+	shutdown   <-chan struct{} // closed when streams must end
 
 	mu       sync.RWMutex   // guards closed, and that inFlight grows only before it is set
 	closed   bool           // new requests are refused
@@ -87,7 +88,13 @@ func (s *server) checkHost(req *request) *schema.Error {
 func (s *server) checkRoute(req *request) (fault *schema.Error) {
 	req.route, fault = s.fileRoute(req.r.Method, req.r.URL.EscapedPath())
 	if req.route == nil && fault == nil {
-		req.route, req.args, fault = find(s.routes, req.r.Method, req.r.URL)
+		var path string
+		req.workspace, path = splitWorkspace(req.r.URL.EscapedPath())
+		req.route, req.args, fault = find(s.routes, req.r.Method, path)
+	}
+	if fault == nil && s.workspaces == nil && (req.workspace != "" || req.route.everywhere) ||
+		fault == nil && req.workspace != "" && req.route.method == "" {
+		return nothingThere()
 	}
 	if fault != nil && fault.Data.Code == schema.WrongVerb {
 		allow, _ := fault.Data.Details["allow"].([]string)
@@ -184,6 +191,9 @@ func (s *server) callMethod(req *request) {
 	}
 	ctx, cancel := context.WithTimeout(req.r.Context(), callTimeout)
 	defer cancel()
+	if req.workspace != "" {
+		entry = s.elsewhere(req.workspace, entry)
+	}
 	a := s.calls.answer(ctx, entry, params)
 	if a.Err == nil {
 		body, err := codec.Encode(a.Result)

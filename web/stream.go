@@ -149,6 +149,8 @@ func cursorBefore(seq int64, cursor string) string {
 func (e *eventStream) keepUp(ctx context.Context) *schema.Error {
 	alive := time.NewTicker(keepAliveTime)
 	defer alive.Stop()
+	inbox, stop := e.s.watchInbox()
+	defer stop()
 	for {
 		records, moved, missed, fault := e.tail.after(e.seq)
 		switch {
@@ -173,6 +175,10 @@ func (e *eventStream) keepUp(ctx context.Context) *schema.Error {
 		case <-moved:
 		case <-alive.C:
 			if !e.writeBytes([]byte(": alive\n\n")) {
+				return nil
+			}
+		case <-inbox:
+			if !e.writeBytes([]byte("event: inbox\ndata: {}\n\n")) {
 				return nil
 			}
 		case <-e.s.shutdown:

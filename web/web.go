@@ -60,6 +60,8 @@ type Options struct {
 	Token string
 	// Counts returns further counters for the metrics, if not nil.
 	Counts func(ctx context.Context) Counts
+	// Workspaces reaches the inbox and the other workspaces of the person. Without it both are unknown paths.
+	Workspaces Workspaces
 	// Page has the files for a browser. Without it there is no page.
 	Page []File
 	// Logger receives events that no answer can report. The default discards them.
@@ -118,7 +120,7 @@ func newServer(ctx, callCtx context.Context, o Options) (*server, error) {
 	}
 	s := &server{
 		log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener), calls: caller{o.Table, o.Logger},
-		routes: routes, page: page, hosts: hosts, shutdown: ctx.Done(),
+		routes: routes, page: page, hosts: hosts, shutdown: ctx.Done(), workspaces: o.Workspaces,
 	}
 	s.streams = &streams{ctx: callCtx, calls: s.calls, subscribe: o.Subscribe, readers: &s.inFlight}
 	s.metrics = &metrics{calls: s.calls, counts: o.Counts, conns: s.conns, streams: s.streams}

@@ -101,10 +101,7 @@ func TestTypingIsSeenWhileAStoreIsRead(t *testing.T) {
 }
 
 // A slowLoader reads for as long as a store takes.
-type slowLoader struct {
-	loader
-	load func()
-}
+type slowLoader struct{ load func() }
 
 func (l slowLoader) Load(context.Context) error     { l.load(); return nil }
 func (l slowLoader) Inbox() inbox.Inbox             { return inbox.Inbox{} }

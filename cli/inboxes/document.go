@@ -37,6 +37,7 @@ type Entry struct {
 	Since     schema.Time     `json:"since,omitzero"`
 	WaitingMS int64           `json:"waiting_ms"`
 	Actions   []string        `json:"actions"`
+	Notices   []string        `json:"notices,omitzero"` // that consume_notices dismisses it with
 	Command   string          `json:"command,omitzero"`
 }
 
@@ -49,7 +50,7 @@ func DocumentOf(a *program.App, all inbox.Inbox, now time.Time) Document {
 	for _, e := range all.Entries {
 		entry := Entry{
 			Kind: string(e.Kind), Place: Place(e.Place), Subject: e.ID, AttemptID: e.AttemptID, Title: e.Title, Text: e.Text,
-			Plan: e.Plan, ItemID: e.ItemID, Actions: []string{},
+			Plan: e.Plan, ItemID: e.ItemID, Actions: []string{}, Notices: e.Notices,
 		}
 		for _, o := range e.Options {
 			entry.Options = append(entry.Options, schema.Option(o))

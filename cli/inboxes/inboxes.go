@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"waybill/cli/backend"
@@ -35,12 +36,17 @@ const firstLook = 24 * time.Hour
 // A Reader reads the inbox, and reads a store again only after its files have changed.
 type Reader struct {
 	*program.App
-	base  string                 // of the state folders
-	here  *workspace.Known       // the only workspace, or nil
-	since func(string) int64     // when a person looked at a workspace last, in microseconds
-	seen  map[string]snapshot    // by the id of the workspace; without those that could not be read
-	asked map[string]chan string // by the id of the workspace: questions to its disk that are open
-	inbox inbox.Inbox
+	base  string             // of the state folders
+	here  *workspace.Known   // the only workspace, or nil
+	since func(string) int64 // when a person looked at a workspace last, in microseconds
+	// follows reads the times of the looks anew with each Load.
+	follows bool
+	// patience is how long Load waits for the folders of workspaces.
+	patience time.Duration
+	version  string                 // of the last Load
+	seen     map[string]snapshot    // by the id of the workspace; without those that could not be read
+	asked    map[string]chan string // by the id of the workspace: questions to its disk that are open
+	inbox    inbox.Inbox
 }
 
 // A snapshot is what was read from one store, and the state of its files then.
@@ -59,7 +65,7 @@ type Options struct {
 // New returns a Reader that has read nothing yet. With --store it reads one workspace.
 func New(a *program.App, o Options) (*Reader, error) {
 	sources := a.Sources()
-	l := &Reader{App: a, base: sources.StateBase, asked: map[string]chan string{}}
+	l := &Reader{App: a, base: sources.StateBase, asked: map[string]chan string{}, patience: inbox.Patience}
 	if o.Here || a.Store != "" {
 		ws, err := workspace.Resolve(sources)
 		if err != nil {
@@ -75,14 +81,19 @@ func New(a *program.App, o Options) (*Reader, error) {
 		l.since = func(string) int64 { return first.UnixMicro() }
 		return l, nil
 	}
-	looks := readLooks(l.base)
-	l.since = func(id string) int64 {
+	l.since = sinceLooks(l.base, first)
+	return l, nil
+}
+
+// sinceLooks returns the times of the last looks. A first look reaches back to another time.
+func sinceLooks(base string, first time.Time) func(id string) int64 {
+	looks := readLooks(base)
+	return func(id string) int64 {
 		if at, ok := looks[id]; ok {
 			return at.UnixMicro()
 		}
 		return first.UnixMicro()
 	}
-	return l, nil
 }
 
 // Inbox returns what Load has read.
@@ -95,6 +106,9 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 		known = append(known, *l.here)
 	} else if known, err = workspace.Every(l.base); err != nil {
 		return err
+	}
+	if l.follows {
+		l.since = sinceLooks(l.base, time.Now().Add(-firstLook).Truncate(time.Hour)) // else each Load would read all stores
 	}
 	all := make([]inbox.Inbox, len(known))
 	var stale []inbox.Source
@@ -110,7 +124,7 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 		s := l.source(k, path)
 		s.Gone = gone[i]
 		mark, err := l.markOf(path)
-		mark += s.Gone
+		mark += fmt.Sprint(s.Gone, s.Since)
 		was, ok := l.seen[k.ID]
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // nothing was ever written
@@ -133,7 +147,20 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 		}
 	}
 	l.seen, l.inbox = fresh, inbox.Merge(all)
+	l.version = versionOf(known, fresh, all)
 	return nil
+}
+
+// versionOf returns a text that differs after each change of what was read.
+func versionOf(known []workspace.Known, read map[string]snapshot, all []inbox.Inbox) string {
+	var b strings.Builder
+	for i, k := range known {
+		fmt.Fprintf(&b, "%s %s;", k.ID, read[k.ID].mark)
+		if _, ok := read[k.ID]; !ok && len(all[i].Entries) > 0 {
+			b.WriteString(all[i].Entries[0].Text)
+		}
+	}
+	return b.String()
 }
 
 // silent stands for the answer of a disk that hangs.
@@ -142,7 +169,7 @@ const silent = "silent"
 // gone returns for each workspace why its folder cannot be used, or silent. A disk that hangs is waited for once, and has
 // one open question at most, because each holds a thread.
 func (l *Reader) gone(ctx context.Context, known []workspace.Known) []string {
-	ctx, cancel := context.WithTimeout(ctx, inbox.Patience)
+	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
 	found, fresh := make([]string, len(known)), make([]bool, len(known))
 	for i, k := range known {

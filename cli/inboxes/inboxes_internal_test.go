@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,16 @@ func newReader(t *testing.T) *Reader {
 	t.Helper()
 	app := (&program.App{}).At("") // it logs nothing
 	return &Reader{
-		App: app, base: t.TempDir(), asked: map[string]chan string{}, since: func(string) int64 { return 0 },
+		App: app, base: t.TempDir(), asked: map[string]chan string{}, since: func(string) int64 { return 0 }, patience: inbox.Patience,
+	}
+}
+
+// loadInPeace loads until no disk seems to hang, as the disk of a busy machine may.
+func (l *Reader) loadInPeace(t *testing.T) {
+	t.Helper()
+	for hangs := true; hangs; {
+		require.NoError(t, l.Load(t.Context()))
+		hangs = slices.ContainsFunc(l.inbox.Entries, func(e inbox.Entry) bool { return e.Text == inbox.ErrSilent.Error() })
 	}
 }
 
@@ -48,7 +58,7 @@ func TestDamagedWorkspaceIsNotNothing(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(l.remember(t, id, ""), "workspace.json"), []byte("{"), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(l.base, "nameless", "store.db"), nil, 0o600))
-	require.NoError(t, l.Load(t.Context()))
+	l.loadInPeace(t)
 	require.Equal(t, 2, l.inbox.Waiting())
 	nameless, circle := l.inbox.Entries[0], l.inbox.Entries[1]
 	require.Equal(t, inbox.Unreadable, nameless.Kind)
@@ -80,7 +90,7 @@ func TestFailedReadingIsReadAgain(t *testing.T) {
 	put := func(text []byte) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		require.NoError(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
-		require.NoError(t, l.Load(t.Context()))
+		l.loadInPeace(t)
 	}
 	put(bytes.Repeat([]byte("no store"), len(sound)/8))
 	require.Equal(t, 1, l.inbox.Waiting())
@@ -94,10 +104,10 @@ func TestFolderThatReturnsIsSeen(t *testing.T) {
 	root := t.TempDir()
 	writeStore(t, filepath.Join(l.remember(t, "w", root), "store.db"))
 	for range 2 {
-		require.NoError(t, l.Load(t.Context()))
+		l.loadInPeace(t)
 		require.Empty(t, l.inbox.Gone)
 		require.NoError(t, os.Rename(root, root+".away"))
-		require.NoError(t, l.Load(t.Context()))
+		l.loadInPeace(t)
 		require.Len(t, l.inbox.Gone, 1)
 		require.NoError(t, os.Rename(root+".away", root))
 	}
@@ -106,7 +116,7 @@ func TestFolderThatReturnsIsSeen(t *testing.T) {
 // A disk that hangs is waited for once, and asked again when it has answered.
 func TestSilentDiskIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &Reader{asked: map[string]chan string{}}
+		l := &Reader{asked: map[string]chan string{}, patience: inbox.Patience}
 		hung := make(chan string, 1)
 		l.asked["hung"] = hung
 		began := time.Now()
@@ -125,7 +135,7 @@ func TestOnlyWhatWasShownCountsAsSeen(t *testing.T) {
 	writeStore(t, filepath.Join(l.remember(t, "sound", t.TempDir()), "store.db"))
 	require.NoError(t, os.WriteFile(filepath.Join(l.remember(t, "damaged", t.TempDir()), "store.db"), []byte("no store"), 0o600))
 	before := time.Now()
-	require.NoError(t, l.Load(t.Context()))
+	l.loadInPeace(t)
 	after := time.Now()
 	shown := l.Readings()
 	l.seen = nil

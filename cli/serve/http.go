@@ -10,6 +10,7 @@ import (
 	"waybill/api"
 	"waybill/cli/backend"
 	"waybill/cli/endpoint"
+	"waybill/cli/inboxes"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
 	"waybill/web"
@@ -17,6 +18,11 @@ import (
 
 // anyPort is the address of --http without a value.
 const anyPort = "127.0.0.1:0"
+
+// addHereFlag adds the flag that hides other workspaces from the page.
+func addHereFlag(cmd *cobra.Command, here *bool) {
+	cmd.Flags().BoolVar(here, "here", false, "the page shows only this workspace")
+}
 
 func addHTTPFlag(cmd *cobra.Command, at *string) {
 	flags := cmd.Flags()
@@ -42,11 +48,12 @@ func (f hostFlags) address() (*web.Address, error) {
 type httpDoor struct {
 	file   *endpoint.OwnFile
 	serves *backend.Group // nil if HTTP is not served
+	all    *inboxes.Server
 }
 
 // openHTTP opens the front door. If its address is in use, only this door is missing: the host is still served, and the
 // status reports the fault.
-func (a commands) openHTTP(at *web.Address, service *api.Service, table *api.Table, b *backend.Backend) *httpDoor {
+func (a commands) openHTTP(at *web.Address, here bool, service *api.Service, table *api.Table, b *backend.Backend) *httpDoor {
 	d := &httpDoor{}
 	if at == nil {
 		return d
@@ -59,12 +66,17 @@ func (a commands) openHTTP(at *web.Address, service *api.Service, table *api.Tab
 	}
 	token := web.NewToken()
 	d.file = &endpoint.OwnFile{Backend: b, Door: endpoint.Endpoint{URL: web.URL(listener), Token: token, PID: os.Getpid()}}
-	b.Found = d.file.Put
+	d.all = inboxes.NewServer(a.App, here)
+	b.Found = func(ws workspace.Workspace) {
+		d.file.Put(ws)
+		d.all.Found(ws)
+	}
 	if ws, err := workspace.Resolve(a.Sources()); err == nil {
-		d.file.Put(ws) // initialize may name another one; then the file goes there
+		b.Found(ws) // initialize may name another one; then the file goes there
 	}
 	d.serve(web.Options{
-		Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Counts: b.Counts, Page: filesOfThePage(), Logger: b.Logger,
+		Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Workspaces: d.all,
+		Counts: b.Counts, Page: filesOfThePage(), Logger: b.Logger,
 	})
 	return d
 }
@@ -85,4 +97,5 @@ func (d *httpDoor) close() {
 	}
 	d.file.Remove()
 	d.serves.Stop()
+	d.all.Close()
 }

@@ -82,12 +82,12 @@ func TestFaultW5_CommandHasNoCode(t *testing.T) {
 	require.Equal(t, http.StatusOK, enter(t, link))
 
 	again := newTerminal(t, root, state)
-	require.NoError(t, again.ui(t.Context(), nil, start))
+	require.NoError(t, again.ui(t.Context(), false, nil, start))
 	<-started
 	require.Subset(t, signposts(), first, "it may not have been read yet")
 	old := time.Now().Add(-2 * time.Minute) // the code in it counts for one
 	require.NoError(t, os.Chtimes(first[0], old, old))
-	require.NoError(t, again.ui(t.Context(), nil, start))
+	require.NoError(t, again.ui(t.Context(), false, nil, start))
 	<-started
 	require.NotContains(t, signposts(), first[0])
 	require.Len(t, signposts(), 2)

@@ -43,12 +43,14 @@ type hostFlags struct {
 	notify        notify.Flags
 	noParentWatch bool
 	http          string // "" if HTTP is off
+	here          bool
 }
 
 func addHostFlags(cmd *cobra.Command, f *hostFlags) {
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "continue when the parent process ends")
 	addSettingFlags(cmd)
 	addHTTPFlag(cmd, &f.http)
+	addHereFlag(cmd, &f.here)
 }
 
 // commands are the commands of this package, for one run of the program.
@@ -186,7 +188,7 @@ func (a commands) converse(ctx context.Context, f hostFlags, at *web.Address, l 
 		return err
 	}
 	l.service = service
-	door := a.openHTTP(at, service, service.Table(), b)
+	door := a.openHTTP(at, f.here, service, service.Table(), b)
 	a.Code, err = talk(ctx, l)
 	door.close()
 	if err == nil && a.Code == output.ExitOK && ctx.Err() == nil { // the host has ended it, and no signal

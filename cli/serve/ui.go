@@ -38,7 +38,7 @@ func filesOfThePage() []web.File {
 }
 
 func (a commands) uiCommand() *cobra.Command {
-	var noBrowser bool
+	var noBrowser, here bool
 	var told notify.Flags
 	cmd := &cobra.Command{
 		Use: "ui", Short: "Open the page in a browser", Args: cobra.NoArgs,
@@ -59,16 +59,17 @@ command again for another. Without a display the address is only printed.`,
 			if err != nil {
 				return err
 			}
-			return a.ui(ctx, beside, start)
+			return a.ui(ctx, here, beside, start)
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	addHereFlag(cmd, &here)
 	notify.AddFlags(cmd, &told)
 	return cmd
 }
 
 // ui shows the page of a running host, or serves one until ctx ends. start, if not nil, starts a browser.
-func (a commands) ui(ctx context.Context, beside backend.Beside, start func(context.Context, []string) error) error {
+func (a commands) ui(ctx context.Context, here bool, beside backend.Beside, start func(context.Context, []string) error) error {
 	ws, err := workspace.Resolve(a.Sources())
 	if err != nil && a.Store == "" {
 		return err
@@ -84,11 +85,11 @@ func (a commands) ui(ctx context.Context, beside backend.Beside, start func(cont
 			return err
 		}
 	}
-	return a.serveAlone(ctx, beside, start)
+	return a.serveAlone(ctx, here, beside, start)
 }
 
 // serveAlone serves the page from the store, without a host on standard input, until ctx ends.
-func (a commands) serveAlone(ctx context.Context, beside backend.Beside, start func(context.Context, []string) error) error {
+func (a commands) serveAlone(ctx context.Context, here bool, beside backend.Beside, start func(context.Context, []string) error) error {
 	l, err := a.Open(beside)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (a commands) serveAlone(ctx context.Context, beside backend.Beside, start f
 	if err != nil {
 		return err
 	}
-	door := a.openHTTP(&at, l.Service, l.Table, l.Backend)
+	door := a.openHTTP(&at, here, l.Service, l.Table, l.Backend)
 	if door.serves == nil {
 		return errors.New(strings.Join(l.Backend.Troubles(), "; "))
 	}

@@ -72,7 +72,7 @@ func (c *terminal) begin(start func(context.Context, []string) error) (end func(
 	ctx, interrupt := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { // ends when it is interrupted
-		err := c.ui(ctx, nil, start)
+		err := c.ui(ctx, false, nil, start)
 		_ = c.Out.Close() // who waits for an address learns that none comes
 		ended <- err
 	}()
@@ -128,7 +128,7 @@ func TestPageAloneAndOfARunningHost(t *testing.T) {
 
 	var opened []string
 	again := newTerminal(t, root, state)
-	require.NoError(t, again.ui(t.Context(), nil, func(_ context.Context, command []string) error {
+	require.NoError(t, again.ui(t.Context(), false, nil, func(_ context.Context, command []string) error {
 		opened = command
 		return errors.New("no such program")
 	}))
