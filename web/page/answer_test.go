@@ -189,7 +189,7 @@ func TestNextQuestionIsOffered(t *testing.T) {
 	p.write("To the street.")
 	p.press("Enter")
 	p.until(`document.querySelector(".next a") !== null`)
-	require.Equal(t, "Next question: Name the bell", p.text(".next a"))
+	require.Equal(t, "Next question: Name the bell n", p.text(".next a"))
 	require.Equal(t, "detail-title", p.look(`document.activeElement.id`))
 	require.Equal(t, "#/inbox/"+first, p.look(`location.hash`))
 	p.focus(".next a")

@@ -19,11 +19,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"waybill/api"
+	"waybill/core"
 	"waybill/engine"
 	"waybill/engine/resultfile"
 	"waybill/engine/workspace"
@@ -58,13 +60,17 @@ type harness struct {
 	engine chan *engine.Engine // holds the engine once it is there
 	token  string
 	inner  http.Handler // proxy to the front door
+	today  func() time.Time
+	others []*harness // whose workspaces the page reaches, too
 
-	mu    sync.Mutex // guards what follows
-	front *httptest.Server
-	odd   map[string]http.Handler  // replaced answers, by path
-	seen  map[string]int           // number of requests, by path
-	key   map[string]struct{}      // every Idempotency-Key that was received
-	tasks map[string]claimedByTest // claims of the test's worker
+	mu     sync.Mutex // guards what follows
+	front  *httptest.Server
+	looked core.Instant             // when the person looked last
+	gone   string                   // why the folder of the workspace cannot be used
+	odd    map[string]http.Handler  // replaced answers, by path
+	seen   map[string]int           // number of requests, by path
+	key    map[string]struct{}      // every Idempotency-Key that was received
+	tasks  map[string]claimedByTest // claims of the test's worker
 }
 
 // A claimedByTest identifies a claim in a report.
@@ -81,6 +87,9 @@ func newHarnessOf(t *testing.T, o engine.Options) *harness {
 	h := &harness{
 		t: t, dir: t.TempDir(), engine: make(chan *engine.Engine, 1), token: web.NewToken(),
 		odd: map[string]http.Handler{}, seen: map[string]int{}, key: map[string]struct{}{}, tasks: map[string]claimedByTest{},
+	}
+	if h.today = o.Now; h.today == nil {
+		h.today = time.Now
 	}
 	if o.Open == nil {
 		records := teststore.New(t)
@@ -142,7 +151,7 @@ func (h *harness) serve() (leave func()) {
 	left := make(chan error, 1)
 	go func() { // ends when the door is closed
 		left <- web.Serve(ctx, web.Options{
-			Listener: door, Table: h.table, Token: h.token, Page: files,
+			Listener: door, Table: h.table, Token: h.token, Page: files, Workspaces: h,
 			Subscribe: func() (<-chan struct{}, func(), error) { wake, stop := e.Subscribe(); return wake, stop, nil },
 		})
 	}()

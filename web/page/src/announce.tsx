@@ -1,7 +1,7 @@
 // Announces changes to screen readers, once and not too often.
 import type { JSX } from "preact";
 import { effect, signal } from "@preact/signals";
-import { status, waiting } from "./counts.ts";
+import { inbox, waiting } from "./inbox.ts";
 import { linkState } from "./live.ts";
 import { many } from "./words.ts";
 
@@ -33,8 +33,8 @@ function say(): void {
 export function announceAlong(): void {
   let before: number | undefined;
   effect(() => {
-    const n = status.value === undefined ? undefined : waiting.value;
-    if (before !== undefined && n !== undefined && n > before) announce(`${many(n - before, "new question")}. ${many(n, "task waits", "tasks wait")} for you.`, "questions");
+    const n = inbox.value === undefined ? undefined : waiting.value;
+    if (before !== undefined && n !== undefined && n > before) announce(`${many(n - before, "new entry", "new entries")}. ${many(n, "thing waits", "things wait")} for you.`, "questions");
     before = n;
   });
   let broken = false;

@@ -1,6 +1,6 @@
 // Shows the number of waiting tasks in the title and icon of the tab.
 import { effect } from "@preact/signals";
-import { waiting } from "./counts.ts";
+import { waiting } from "./inbox.ts";
 import { route } from "./route.ts";
 import { many } from "./words.ts";
 
@@ -37,6 +37,6 @@ export function tellOfQuestions(): void {
     const more = before !== undefined && n > before;
     before = n;
     if (!more || !document.hidden || !("Notification" in globalThis) || Notification.permission !== "granted") return;
-    new Notification("waybill", { body: many(n, "task waits for you", "tasks wait for you"), tag: "waybill" });
+    new Notification("waybill", { body: many(n, "thing waits for you", "things wait for you"), tag: "waybill" });
   });
 }

@@ -1,8 +1,9 @@
 // All counts: read once for all views, and again after changes.
-import { computed, signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { StatusResult } from "../../../schema/gen/protocol.ts";
 import { touches } from "./fold.ts";
 import { watchAlways } from "./live.ts";
+import { route } from "./route.ts";
 import { backoff } from "./sse.ts";
 import { inTurn } from "./turns.ts";
 import { asFault, get, signedIn } from "./wire.ts";
@@ -11,16 +12,16 @@ import type { Fault } from "./wire.ts";
 export const status = signal<StatusResult | undefined>(undefined);
 export const statusFault = signal<Fault | undefined>(undefined);
 
-export const waiting = computed(() => status.value?.counts.tasks["AWAITING_RESPONSE"] ?? 0);
-
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
 /** Reads the counts. Calls during a reading share one more reading; a failed one is repeated. */
 export const readStatus = inTurn(async () => {
   clearTimeout(retry);
+  const { at } = route.value;
   try {
-    status.value = await get("get_status", "/api/status");
+    const read = await get("get_status", "/api/status");
+    if (at === route.value.at) status.value = read;
     statusFault.value = undefined;
     failures = 0;
   } catch (thrown) {
@@ -32,7 +33,13 @@ export const readStatus = inTurn(async () => {
 });
 
 export function countAlong(): void {
-  void readStatus();
+  let at: string | undefined;
+  effect(() => {
+    if (at === route.value.at) return;
+    at = route.value.at;
+    status.value = undefined;
+    void readStatus();
+  });
   watchAlways((change) => {
     if (touches(change, ["counts"])) void readStatus();
   });

@@ -2,7 +2,7 @@
 import type { Event } from "../../../schema/gen/protocol.ts";
 
 /** A Topic is a part of the page that may be outdated. */
-export type Topic = "awaiting" | "tasks" | "instructions" | "runs" | "plans" | "notices" | "counts";
+export type Topic = "tasks" | "instructions" | "runs" | "plans" | "notices" | "counts" | "inbox";
 
 /** A Change names the outdated parts. all means everything. */
 export interface Change {
@@ -19,13 +19,14 @@ export function nothing(): Change {
 }
 
 const topicsOf: Record<string, readonly Topic[]> = {
-  task: ["tasks", "awaiting", "counts"],
-  attempt: ["tasks", "awaiting", "counts"],
-  instruction: ["instructions", "counts"],
-  run: ["runs", "plans", "counts"],
+  task: ["tasks", "counts", "inbox"],
+  attempt: ["tasks", "counts", "inbox"],
+  instruction: ["instructions", "counts", "inbox"],
+  run: ["runs", "plans", "counts", "inbox"],
   ledger: ["plans", "runs"],
-  notice: ["notices", "counts"],
+  notice: ["notices", "counts", "inbox"],
   breaker: ["tasks"],
+  inbox: ["inbox"],
 };
 
 /** Largest number of separate subjects; beyond it everything counts as outdated. */

@@ -11,6 +11,8 @@ const keys: readonly (readonly [string, string])[] = [
   ["j k ↓ ↑", "move in the list"],
   ["Enter", "open what is chosen; in the reply box, send"],
   ["r", "to the reply box"],
+  ["n", "to the next question"],
+  ["z", "take back an action about many entries"],
   ["/", "to the filter"],
   ["g i", "to the inbox; g t tasks, g r runs, g p plans, g n notices, g c instructions, g s status"],
   [".", "pause: nothing moves until you go on"],

@@ -85,7 +85,7 @@ function sendsOf(i: Instruction): string {
   return i.tracked ? `sent ${i.sends} of ${i.sends_max}` : "not tracked";
 }
 
-function InstructionPane({ id }: { id: string }): JSX.Element {
+export function InstructionPane({ id }: { id: string }): JSX.Element {
   const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`), ["instructions"], id);
   const i = value.value?.items[0];
   if (!i) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the instruction" />;

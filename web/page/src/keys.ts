@@ -1,6 +1,8 @@
 // Single keys as commands. They have no effect in a text field, or if they are switched off.
+import { undo } from "./bulk.tsx";
 import { helpOpen } from "./help.tsx";
 import { pause, paused } from "./live.ts";
+import { goNext } from "./next.tsx";
 import { go, route } from "./route.ts";
 import type { View } from "./route.ts";
 import { shortcuts } from "./settings.ts";
@@ -17,7 +19,7 @@ export function listenToKeys(): void {
     if (document.querySelector("dialog[open]")) return;
     if (e.key === "Escape") return leave(e);
     if (!shortcuts.value || typing(e.target)) return;
-    if (command(e.key)) e.preventDefault();
+    if (command(e.key, e.target)) e.preventDefault();
   });
 }
 
@@ -33,26 +35,34 @@ function leave(e: KeyboardEvent): void {
   }
   const { view, id, part, filter } = route.value;
   if (part !== "") go({ view, id, filter });
-  else if (id !== "") go({ view, filter });
+  else if (id !== "") go({ view, filter, ...(view === "inbox" ? { at: "" } : {}) });
 }
 
 /** Runs a command. Returns whether the key was one. */
-function command(key: string): boolean {
+function command(key: string, at: EventTarget | null): boolean {
   const second = Date.now() - leads < together;
   leads = 0;
   const place = second && Object.hasOwn(places, key) ? places[key] : undefined;
   if (place !== undefined) {
-    go({ view: place });
+    go({ view: place, ...(place === "inbox" ? { at: "" } : {}) });
     return true;
   }
   switch (key) {
     case "g":
       leads = Date.now();
       return true;
+    case "ArrowDown":
+      return at === document.body && moved(1);
+    case "ArrowUp":
+      return at === document.body && moved(-1);
     case "j":
       return moved(1);
     case "k":
       return moved(-1);
+    case "n":
+      return goNext();
+    case "z":
+      return undo();
     case "r":
       return focused("reply");
     case "/":

@@ -3,9 +3,10 @@
 import { computed, signal } from "@preact/signals";
 import { fold, nothing } from "./fold.ts";
 import type { Change } from "./fold.ts";
+import { route } from "./route.ts";
 import { follow, hurry } from "./stream.ts";
 import type { Link } from "./stream.ts";
-import { login, signedIn } from "./wire.ts";
+import { asFault, login, signedIn } from "./wire.ts";
 
 /** State of the connection, for display. */
 export const linkState = signal<Link>("connecting");
@@ -97,8 +98,8 @@ export function pause(on: boolean): void {
 function heard(at: string, data: unknown): void {
   cursor = at;
   for (const { pending } of both) {
-    if (isEvent(data)) fold(pending, data);
-    else pending.all = true;
+    if (isEvent(data) && !(route.value.at !== "" && data.type === "inbox.changed")) fold(pending, data);
+    else pending.all = true; // of another workspace that is shown, nothing more is known
   }
   note();
 }
@@ -117,10 +118,16 @@ function linked(state: Link, why = ""): void {
   if (state === "live" && before !== "live") everything();
 }
 
-/** Signs the tab in with a one-time code. */
-export async function signIn(code: string): Promise<void> {
-  await login(code);
-  refreshAll();
+/** Why the last code did not sign the tab in, or "". */
+export const notIn = signal("");
+
+/** Signs the tab in with a one-time code. Returns why that failed, or "". */
+export async function signIn(code: string): Promise<string> {
+  notIn.value = await login(code).then(() => "", (thrown: unknown) => {
+    const fault = asFault(thrown);
+    return fault.status === 401 ? "That address was used before, or is older than a minute: each admits one tab, once." : fault.message;
+  });
+  return notIn.value;
 }
 
 /** Whether the page is open. A browser may keep a page that was left; it must then release the stream. */

@@ -5,11 +5,12 @@ import { App } from "./app.tsx";
 import { keepBadge, tellOfQuestions } from "./badge.ts";
 import { runClock } from "./clock.ts";
 import { countAlong } from "./counts.ts";
+import { readAlong } from "./inbox.ts";
 import { listenToKeys } from "./keys.ts";
-import { signIn, stayCurrent } from "./live.ts";
+import { refreshAll, signIn, stayCurrent } from "./live.ts";
 import { followURL, link, route } from "./route.ts";
 import { chooseTheme, theme } from "./settings.ts";
-import { codeIn, login } from "./wire.ts";
+import { codeIn } from "./wire.ts";
 
 /** Removes the one-time code from the URL, so that neither the history nor a copied address has it. */
 function takeCode(then: string): string {
@@ -22,20 +23,21 @@ function takeCode(then: string): string {
 function signInByURL(): void {
   addEventListener("hashchange", () => {
     const code = takeCode(link(route.value));
-    if (code !== "") void signIn(code).catch(() => undefined); // whether it is in can be seen
+    if (code !== "") void signIn(code).then(refreshAll);
   });
 }
 
 async function begin(): Promise<void> {
   const code = takeCode(location.pathname);
   chooseTheme(theme.value);
-  if (code !== "") await login(code).catch(() => undefined); // then there is no token, which the page says
+  if (code !== "") await signIn(code);
   signInByURL();
   followURL();
   runClock();
   keepBadge();
   listenToKeys();
   render(<App />, document.getElementById("page") as HTMLElement);
+  readAlong();
   countAlong();
   tellOfQuestions();
   announceAlong();

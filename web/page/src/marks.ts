@@ -81,6 +81,25 @@ export function firstLine(text: string, most: number): string {
   return cut(line.trim(), most);
 }
 
+/** The beginning of a text on one line, without the marks of Markdown. */
+export function plain(text: string, most: number): string {
+  const words = text
+    .slice(0, most * 6)
+    .replace(/^ {0,3}(?:```.*|~~~.*|[-=*_]{3,} *)$/gm, "")
+    .replace(/^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)/gm, "")
+    .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1")
+    .replace(/(\*\*|__|~~|`+)(?=\S)(.*?\S)\1/g, "$2")
+    .replace(/(^|[\s(])([*_])(?=\S)([^*_\n]*\S)\2(?=$|[\s.,;:!?)])/g, "$1$3");
+  return excerpt(words, most);
+}
+
+/** A text beside its title: nothing if it only repeats the title, and without the title before it. */
+export function titled(text: string, title: string): string {
+  const [words, first] = [plain(text, 240), plain(title, 240)];
+  if (first === "" || !words.startsWith(first.replace(/…$/, ""))) return words;
+  return words.slice(first.replace(/…$/, "").length).replace(/^[\s:.–…-]+/, "");
+}
+
 /** The beginning of a text on one line. */
 export function excerpt(text: string, most: number): string {
   return cut(text.slice(0, most * 4).replace(/\s+/g, " ").trim(), most);

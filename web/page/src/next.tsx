@@ -1,10 +1,10 @@
 // Leads from one question to the next.
 import type { JSX } from "preact";
-import { excerpt, firstLine } from "./marks.ts";
-import { link, route } from "./route.ts";
+import { atOf, inbox } from "./inbox.ts";
+import type { Entry } from "./inbox.ts";
+import { plain } from "./marks.ts";
+import { go, link, route } from "./route.ts";
 import { Text } from "./text.tsx";
-import { useThing } from "./thing.ts";
-import { get } from "./wire.ts";
 
 let wanted = "";
 
@@ -15,17 +15,30 @@ export function cameHere(task: string): boolean {
   return here;
 }
 
+/** The question that has waited longest, other than one. */
+function nextTo(task: string): Entry | undefined {
+  return inbox.value?.entries.find((e) => e.kind === "question" && e.id !== task);
+}
+
+/** Goes to the next question. Returns whether there is one. */
+export function goNext(): boolean {
+  const next = nextTo(route.value.id);
+  if (next?.id === undefined) return false;
+  wanted = next.id;
+  go({ view: "inbox", id: next.id, at: atOf(next) });
+  return true;
+}
+
 /** Confirms an answer, and links to the oldest waiting question. */
 export function Answered({ task }: { task: string }): JSX.Element {
   const { view, filter } = route.value;
-  const { value } = useThing("next", () => get("list_awaiting", "/api/awaiting", { limit: 2 }), ["awaiting"]);
-  const next = value.value?.items.find((w) => w.task_id !== task);
+  const next = nextTo(task);
   return (
     <p class="next">
       Your answer was taken.{" "}
       {next && view === "inbox" && (
-        <a href={link({ view, id: next.task_id, filter })} onClick={() => (wanted = next.task_id)}>
-          Next question: <Text of={firstLine(next.description ?? "", 160) || excerpt(next.question, 160) || next.task_id} />
+        <a href={link({ view, id: next.id ?? "", filter, at: atOf(next) })} onClick={() => (wanted = next.id ?? "")}>
+          Next question: <Text of={plain(next.title, 160)} /> <kbd>n</kbd>
         </a>
       )}
     </p>

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Notice } from "../../../schema/gen/protocol.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
-import { firstLine, visible } from "./marks.ts";
+import { plain, visible } from "./marks.ts";
 import { Paged } from "./paged.ts";
 import type { Row } from "./paged.ts";
 import { Act, Age, At, Empty, Fact, Facts, Id, Raw, stateWord, Waiting } from "./parts.tsx";
@@ -24,6 +24,11 @@ export function whereIs(subject: string): string | undefined {
 /** A kind such as task.awaiting_response as words. */
 function kindWord(kind: string): string {
   return stateWord(kind.replaceAll(".", " "));
+}
+
+/** A text about things with long ids, without them. */
+export function withoutIds(text: string): string {
+  return text.replace(/^\w+ (?:tsk|run|ins)_[\w-]+:? |[:,]? ?\b(?:tsk|run|ins|att)_[0-9a-f]{8}-[\w-]+/g, "");
 }
 
 /** Largest number of notices per call. */
@@ -74,10 +79,10 @@ export function Notices(): JSX.Element {
           row={({ thing: n, left }) => (
             <>
               <span class="row-top">
-                <span class="row-title"><Text of={firstLine(n.text, 160)} /></span>
+                <span class="row-title">{kindWord(n.kind)}</span>
                 <span class="row-age">{left ? "seen" : <Age of={n.created_at} />}</span>
               </span>
-              <span class="row-under"><span>{kindWord(n.kind)}</span><Text of={n.session_id} /></span>
+              <span class="row-under"><Text of={plain(withoutIds(n.text), 200)} /><Text of={n.session_id} /></span>
             </>
           )}
           empty={

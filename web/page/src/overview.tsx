@@ -1,17 +1,13 @@
 // The state of waybill: its workspace, its counts, and its problems.
 import type { JSX } from "preact";
-import type { Telemetry } from "../../../schema/gen/protocol.ts";
 import { readStatus, status, statusFault } from "./counts.ts";
-import { Empty, Fact, Facts, Raw, stateWord, Trouble, Waiting } from "./parts.tsx";
-import { whereIs } from "./notices.tsx";
+import { Copyable, Empty, Fact, Facts, Raw, stateWord, Trouble, Waiting } from "./parts.tsx";
+import { whereIs, withoutIds } from "./notices.tsx";
 import { link } from "./route.ts";
 import { Text } from "./text.tsx";
-import { useThing } from "./thing.ts";
-import { get } from "./wire.ts";
 import { bytes, count, duration } from "./words.ts";
 
 export function Overview(): JSX.Element {
-  const telemetry = useThing("telemetry", () => get("get_telemetry", "/api/telemetry"), ["runs"]);
   const s = status.value;
   return (
     <section class="single detail" aria-labelledby="detail-title">
@@ -22,8 +18,9 @@ export function Overview(): JSX.Element {
         <>
           {!s.well ? (
             <section class="failure">
-              <h2>Needs attention</h2>
-              <ul class="sayings">{s.attention.map((c, i) => <li key={i}><Text of={c.text} />{c.ids[0] && whereIs(c.ids[0]) && <>{" "}<a href={whereIs(c.ids[0])}>look at the first</a></>}</li>)}</ul>
+              <h2>What is wrong</h2>
+              <ul class="sayings">{s.attention.map((c, i) => <li key={i}><Text of={withoutIds(c.text)} />{c.ids[0] && whereIs(c.ids[0]) && <>{" "}<a href={whereIs(c.ids[0])}>{c.ids.length > 1 ? "look at the first" : "look at it"}</a></>}{c.command && <div>At a terminal: <Copyable of={c.command.join(" ")} /></div>}</li>)}</ul>
+              <p>The <a href={link({ view: "inbox", at: "" })}>inbox</a> has what only you can move on. At a terminal, <code>waybill doctor</code> examines the rest.</p>
             </section>
           ) : (
             <Empty title="Everything is as it should be." />
@@ -50,8 +47,6 @@ export function Overview(): JSX.Element {
           </section>
         </>
       )}
-      {telemetry.value.value && <Counted of={telemetry.value.value} />}
-      {telemetry.fault.value && <Trouble fault={telemetry.fault.value} again={telemetry.reload} />}
       {s && <Raw of={s} at="/api/status" />}
     </section>
   );
@@ -66,27 +61,5 @@ function Counts({ name, of, to }: { name: string; of: Record<string, number>; to
         <span key={word}>{i > 0 && ", "}<a href={to(word)}>{count(n)} {stateWord(word)}</a></span>
       ))}
     </p>
-  );
-}
-
-function Counted({ of: t }: { of: Telemetry }): JSX.Element {
-  const groups: [string, Record<string, number>][] = [
-    ["Verdicts", t.verdicts], ["Formats of results", t.grammars], ["Errors in results", t.errors],
-    ["What came next", t.next_actions], ["Prompts made smaller", t.compaction_stages],
-  ];
-  return (
-    <section>
-      <h2>Prompts and results</h2>
-      <Facts>
-        <Fact name="Prompts compiled">{count(t.dispatch.prompts)}{t.dispatch.overflows > 0 && `, ${count(t.dispatch.overflows)} refused as too large`}</Fact>
-        <Fact name="Results judged">{count(t.dispatch.results)}</Fact>
-        <Fact name="Tokens sent">{count(t.tokens.sent)}{t.tokens.resend > 0 && `; ${count(t.tokens.resend)} without packets`}</Fact>
-        {groups.map(([name, counts]) => (
-          <Fact key={name} name={name}>
-            {Object.keys(counts).length > 0 && Object.entries(counts).map(([word, n]) => `${count(n)} ${stateWord(word)}`).join(", ")}
-          </Fact>
-        ))}
-      </Facts>
-    </section>
   );
 }

@@ -20,13 +20,42 @@ const tones: Record<string, "wait" | "run" | "good" | "bad" | "idle"> = {
 
 const signs = { wait: "?", run: "▶", good: "✓", bad: "!", idle: "·" };
 
-export function toneOf(state: string): keyof typeof signs {
+function toneOf(state: string): keyof typeof signs {
   return Object.hasOwn(tones, state) ? (tones[state] ?? "idle") : "idle";
 }
 
 /** A state as words: AWAITING_RESPONSE is "awaiting response". */
 export function stateWord(state: string): string {
   return visible(state.toLowerCase().replaceAll("_", " "));
+}
+
+const signsOf: Record<string, { tone: keyof typeof signs; sign: string; word: string }> = {
+  question: { tone: "wait", sign: "?", word: "question" },
+  blocked: { tone: "bad", sign: "■", word: "blocked" },
+  failed_task: { tone: "bad", sign: "!", word: "failed" },
+  failed_instruction: { tone: "bad", sign: "!", word: "not acknowledged" },
+  reported: { tone: "wait", sign: "!", word: "reported" },
+  unreadable: { tone: "bad", sign: "!", word: "unreadable" },
+  gone: { tone: "idle", sign: "–", word: "gone" },
+  // The signs of proof
+  proven: { tone: "good", sign: "✓", word: "proven" },
+  refuted: { tone: "bad", sign: "✗", word: "refuted" },
+  stale: { tone: "wait", sign: "↻", word: "stale" },
+  missing: { tone: "wait", sign: "○", word: "not checked yet" },
+  untrusted: { tone: "wait", sign: "?", word: "needs your trust" },
+  none_required: { tone: "idle", sign: "“", word: "only said" },
+  said: { tone: "idle", sign: "“", word: "only said" },
+};
+
+/** The sign of a kind of entry, or of a proof. It is the same everywhere. */
+export function Sign({ of, word }: { of: string; word?: boolean }): JSX.Element {
+  const { tone, sign, word: says } = signsOf[of] ?? { tone: "idle", sign: "·", word: stateWord(of) };
+  return (
+    <span class={`state tone-${tone}`} title={says}>
+      <span class="sign" aria-hidden="true">{sign}</span>
+      {word && says}
+    </span>
+  );
 }
 
 export function State({ of, note }: { of: string; note?: string | undefined }): JSX.Element {
@@ -67,12 +96,12 @@ export function Waiting({ what }: { what: string }): JSX.Element {
   return <p class="loading" role="status">Reading {what}…</p>;
 }
 
-/** An error in the words of the server, with its hint. */
-export function Trouble({ fault, again }: { fault: Fault; again?: (() => unknown) | undefined }): JSX.Element {
+/** An error in the words of the server, with its hint. lead says what it means for the person. */
+export function Trouble({ fault, again, lead = "" }: { fault: Fault; again?: (() => unknown) | undefined; lead?: string }): JSX.Element {
   return (
     <div class="trouble" role="alert">
       <p>
-        <strong>{fault.silent ? "No answer. " : ""}</strong>
+        {lead && <strong>{lead} </strong>}
         <Text of={fault.message} />
       </p>
       {fault.hint && <p class="faint"><Text of={fault.hint} /></p>}
@@ -103,7 +132,7 @@ export function Id({ of }: { of: string }): JSX.Element {
 }
 
 /** A line with a copy button. */
-function Copyable({ of }: { of: string }): JSX.Element {
+export function Copyable({ of }: { of: string }): JSX.Element {
   const copied = useSignal(false);
   const copy = async () => {
     try {

@@ -1,10 +1,10 @@
 // Plans: each file as a tree of items with its progress.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import type { Item, Plan, PlanSummary, ReadyItems, WaitingItem } from "../../../schema/gen/protocol.ts";
-import { Act, At, Bar, Empty, Fact, Facts, Raw, State, stateWord, Trouble, Waiting } from "./parts.tsx";
+import { useMemo, useRef } from "preact/hooks";
+import type { Item, Plan, PlanSummary, ReadyItems, Run, WaitingItem } from "../../../schema/gen/protocol.ts";
+import { Act, At, Bar, Empty, Fact, Facts, Raw, Sign, State, stateWord, Trouble, Waiting } from "./parts.tsx";
 import { go, link, route } from "./route.ts";
-import { Split } from "./split.tsx";
+import { Split, useMoves } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { lines, statusOfItem, tree } from "./tree.ts";
@@ -16,6 +16,8 @@ export function Plans(): JSX.Element {
   const { value, fault, reload } = useThing("plans", () => get("list_plans", "/api/plans"), ["plans", "runs"]);
   const { id } = route.value;
   const list = value.value;
+  const box = useRef<HTMLDivElement>(null);
+  const onMove = useMoves(box);
   return (
     <Split
       view="plans"
@@ -23,7 +25,7 @@ export function Plans(): JSX.Element {
       id={id}
       filter=""
       list={
-        <div class="rows">
+        <div class="rows" ref={box} onKeyDown={onMove}>
           {fault.value && <Trouble fault={fault.value} again={reload} />}
           {!list && !fault.value && <Waiting what="the plans" />}
           {list?.items.length === 0 && <Empty title="There is no plan here.">waybill reads tasks.md and its kin in the workspace.</Empty>}
@@ -64,14 +66,19 @@ function PlanRow({ of: p, selected }: { of: PlanSummary; selected: boolean }): J
 interface Read {
   plan: Plan;
   ready: ReadyItems | undefined;
+  /** The newest run of each item. */
+  runs: ReadonlyMap<string, Run>;
 }
 
 async function read(id: string): Promise<Read> {
-  const [plan, ready] = await Promise.all([
+  const [plan, ready, runs] = await Promise.all([
     get("get_plan", address`/api/plans/${id}`),
     get("ready_items", address`/api/plans/${id}/ready`, { limit: 500 }).catch(() => undefined),
+    get("list_runs", "/api/runs", { plan: id, limit: 500 }).catch(() => undefined), // of a plan that cannot be read
   ]);
-  return { plan, ready };
+  const newest = new Map<string, Run>();
+  for (const run of runs?.items ?? []) if ((newest.get(run.item_id)?.created_at ?? "") < run.created_at) newest.set(run.item_id, run);
+  return { plan, ready, runs: newest };
 }
 
 function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
@@ -79,7 +86,7 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
   const got = value.value;
   const branches = useMemo(() => (got ? lines(tree(got.plan.items)) : []), [got]);
   if (!got) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the plan" />;
-  const { plan, ready } = got;
+  const { plan, ready, runs } = got;
   const item = plan.items.find((i) => i.item_id === part);
   return (
     <article class="detail" aria-labelledby="detail-title">
@@ -102,7 +109,7 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
       {part !== "" && (item ? <ItemPane key={part} plan={plan} item={item} waiting={ready?.waiting.find((w) => w.item_id === part)} ready={ready?.ready.includes(part) === true} reload={reload} /> : <Empty title="The plan no longer has this item." />)}
       <section>
         <h3>Items</h3>
-        <TreeView of={branches} plan={id} part={part} ready={new Set(ready?.ready)} />
+        <TreeView of={branches} plan={id} part={part} ready={new Set(ready?.ready)} runs={runs} held={new Map(ready?.waiting.map((w) => [w.item_id, w.because.filter((b) => b.kind === "depends_on").flatMap((b) => b.item_id ?? [])]))} />
       </section>
       {plan.diagnostics.length > 0 && (
         <section>
@@ -136,7 +143,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
         <Fact name="Status"><State of={statusOfItem(item)} note={item.blocked_reason} /></Fact>
         <Fact name="Can be begun">{p.ready ? "now" : p.waiting && <Because of={p.waiting} plan={plan.plan} />}</Fact>
         <Fact name="Run">
-          {found ? <><a href={link({ view: "runs", id: found.run_id })}><Text of={found.run_id} /></a> <State of={found.state} note={found.reason} /></> : run.fault.value?.status === 404 ? "none yet" : run.fault.value && <Text of={run.fault.value.message} />}
+          {found ? <><a href={link({ view: "runs", id: found.run_id })}>{stateWord(found.state)}{found.reason && <>: <Text of={found.reason} /></>}</a> <Sign of={found.proof.state} word /></> : run.fault.value?.status === 404 ? "none yet" : run.fault.value && <Text of={run.fault.value.message} />}
         </Fact>
         <Fact name="Line">{item.source && <><Text of={item.source} />, </>}{item.line}</Fact>
         <Fact name="Depends on">{item.depends_on.length > 0 && <Text of={item.depends_on.join(", ")} />}</Fact>
@@ -147,7 +154,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
       </Facts>
       {item.prompt && <Block of={item.prompt} label="Prompt of the item" code />}
       <div class="buttons">
-        {settable.filter((s) => s !== item.status).map((s) => (
+        {settable.filter((s) => s !== item.status && (!plan.marks || s === "pending" || s === "completed" || Object.values(plan.marks).includes(s))).map((s) => (
           <Act
             key={s}
             label={`Mark ${stateWord(s)}`}

@@ -147,7 +147,7 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
           {!blank && (!waits || answer.strays.value) && <Discard discard={() => answer.discard()} />}
         </span>
       </div>
-      {answer.fault.value && !answer.strays.value && <Trouble fault={answer.fault.value} />}
+      {answer.fault.value && !answer.strays.value && <Trouble fault={answer.fault.value} lead={answer.fault.value.outcome === "not_applied" ? "Not sent, your text is kept." : "Your text is kept."} />}
       <Unknown answer={answer} />
     </form>
   );

@@ -5,15 +5,16 @@ import { signal } from "@preact/signals";
 export const views = ["inbox", "tasks", "runs", "plans", "instructions", "notices", "status"] as const;
 export type View = (typeof views)[number];
 
-/** A Route is a place on the page. part is the item of a plan. */
+/** A Route is a place on the page. part is the item of a plan; at is the id of another workspace, or "". */
 export interface Route {
   view: View;
   id: string;
   part: string;
   filter: string;
+  at: string;
 }
 
-const home: Route = { view: "inbox", id: "", part: "", filter: "" };
+const home: Route = { view: "inbox", id: "", part: "", filter: "", at: "" };
 
 /** Reads a fragment. An unreadable one leads to the inbox. */
 export function parse(fragment: string): Route {
@@ -21,7 +22,8 @@ export function parse(fragment: string): Route {
   const parts = path.split("/").map(decoded);
   const view = views.find((v) => v === parts[0]);
   if (view === undefined) return { ...home };
-  return { view, id: parts[1] ?? "", part: parts[2] ?? "", filter: new URLSearchParams(search).get("q") ?? "" };
+  const query = new URLSearchParams(search);
+  return { view, id: parts[1] ?? "", part: parts[2] ?? "", filter: query.get("q") ?? "", at: query.get("w") ?? "" };
 }
 
 function decoded(part: string): string {
@@ -32,21 +34,35 @@ function decoded(part: string): string {
   }
 }
 
-/** Writes a fragment that parse reads back. */
+export const route = signal<Route>(home);
+
+/** Writes a fragment that parse reads back. It stays in the workspace that is shown, unless another is given. */
 export function link(to: Partial<Route> & { view: View }): string {
   const parts = [to.view, to.id ?? "", to.part ?? ""];
   while (parts.at(-1) === "") parts.pop();
-  const q = to.filter ? "?" + new URLSearchParams({ q: to.filter }).toString() : "";
-  return "#/" + parts.map(encodeURIComponent).join("/") + q;
+  const query = new URLSearchParams();
+  if (to.filter) query.set("q", to.filter);
+  const at = to.at ?? route.value.at;
+  if (at !== "") query.set("w", at);
+  return "#/" + parts.map(encodeURIComponent).join("/") + (query.size > 0 ? `?${query.toString()}` : "");
 }
-
-export const route = signal<Route>(home);
 
 /** Keeps route equal to the URL. */
 export function followURL(): void {
   const read = () => (route.value = parse(location.hash));
   addEventListener("hashchange", read);
   read();
+}
+
+/** Changes the place without an entry in the history. */
+export function replace(to: Partial<Route> & { view: View }): void {
+  history.replaceState(null, "", link(to));
+  route.value = { ...home, ...to };
+}
+
+/** Whether the page shows a list or the details, and not both. */
+export function narrow(): boolean {
+  return matchMedia("(max-width: 52rem)").matches;
 }
 
 export function go(to: Partial<Route> & { view: View }): void {

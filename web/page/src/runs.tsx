@@ -1,22 +1,23 @@
-// Runs: the work on an item of a plan.
-import type { JSX } from "preact";
+// Runs: the work on an item of a plan, told from what was asked to what is next.
+import { Fragment } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { Counters, Ledger, Receipt, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
+import type { Event, Explanation, Item, Ledger, Receipt, Run, Task, TaskLedger } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
+import { plain } from "./marks.ts";
 import { Paged } from "./paged.ts";
-import { Act, Age, At, Bar, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
-import { PromptPreview } from "./prompt.tsx";
-import { Proof } from "./proof.tsx";
+import { Act, Age, At, Copyable, Empty, Fact, Facts, Id, Raw, Sign, State, stateWord, Trouble, Waiting } from "./parts.tsx";
 import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
+import { titleOf } from "./titles.ts";
 import { address, get, post } from "./wire.ts";
-import { count, many } from "./words.ts";
+import { duration } from "./words.ts";
 
 const states = ["running", "blocked", "done", "failed"] as const;
 
@@ -51,16 +52,17 @@ export function Runs(): JSX.Element {
           noun="runs"
           topics={["runs"]}
           selected={id}
-          keep={filter.words.length > 0 ? ({ thing: r }) => holds(filter.words, r.plan, r.item_id, r.run_id) : undefined}
+          keep={filter.words.length > 0 ? ({ thing: r }) => holds(filter.words, r.plan, r.item_id, r.run_id, titleOf(r.plan, r.item_id)) : undefined}
           href={(row) => link({ view: "runs", id: row.id, filter: route.value.filter })}
           row={({ thing: r, left }) => (
             <>
               <span class="row-top">
-                <span class="row-title">Item <Text of={r.item_id} /></span>
+                <span class="row-title"><Text of={`${r.item_id} ${titleOf(r.plan, r.item_id)}`} /></span>
                 <span class="row-age"><Age of={r.updated_at} /></span>
               </span>
               <span class="row-under">
                 {left ? <span class="state">moved on</span> : <State of={r.state} note={r.reason} />}
+                {r.state === "done" || r.proof.state === "refuted" ? <Sign of={r.proof.state} word /> : null}
                 <Text of={r.plan} />
               </span>
             </>
@@ -79,40 +81,51 @@ interface Known {
   /** The run; absent if its plan is not known. */
   run: Run | undefined;
   receipts: Receipt[];
+  tasks: Task[];
+  events: Event[];
+  why: Explanation | undefined;
   state: string;
-  revision: number;
   updated_at: string;
 }
 
 async function readRun(id: string): Promise<Known> {
-  const [ledger, snapshot, listed, receipts] = await Promise.all([
+  const [ledger, snapshot, listed, receipts, tasks, log, why] = await Promise.all([
     get("get_ledger", address`/api/runs/${id}/ledger`),
     get("get_snapshot", address`/api/runs/${id}`),
     get("list_runs", "/api/runs", { run_id: id }),
     get("list_receipts", address`/api/runs/${id}/receipts`, { limit: 200 }),
+    get("list_tasks", "/api/tasks", { run_id: id, limit: 200 }),
+    get("events_since", "/api/log", { subject_id: id, cursor: "0", limit: 500 }).catch(() => undefined), // of an old run it may be gone
+    get("explain", "/api/explain", { subject_id: id }).catch(() => undefined),
   ]);
   const run = listed.items[0];
-  return { ledger, run, receipts: receipts.items, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
+  return {
+    ledger, run, receipts: receipts.items, tasks: tasks.items, events: log?.events ?? [], why,
+    state: run?.state ?? snapshot.status, updated_at: snapshot.updated_at,
+  };
 }
 
-function RunPane({ id }: { id: string }): JSX.Element {
-  const { value, fault, reload } = useThing(id, () => readRun(id), ["runs", "plans"]);
+export function RunPane({ id }: { id: string }): JSX.Element {
+  const { value, fault, reload } = useThing(id, () => readRun(id), ["runs", "plans", "tasks"]);
   const known = value.value;
   if (!known) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the run" />;
   const { ledger, run } = known;
   const progress = ledger.progress_ledger;
   const work = ledger.task_ledger;
+  const item = progress?.current_item;
   return (
     <article class="detail" aria-labelledby="detail-title">
       {fault.value && <Trouble fault={fault.value} again={reload} />}
       <header>
         <h2 id="detail-title" tabIndex={-1}>
-          <Text of={progress?.current_item?.title ?? `Item ${work?.item_id ?? progress?.item_id ?? ""}`} />
+          <Text of={`${work?.item_id ?? progress?.item_id ?? ""} ${item?.title ?? ""}`} />
         </h2>
         <p class="under">
           <State of={known.state} note={run?.reason} />
+          {run && <Sign of={run.proof.state} word />}
           <span>changed <Age of={known.updated_at} /></span>
-          <Id of={id} />
+          {progress && <a href={link({ view: "plans", id: progress.plan, part: progress.item_id })}><Text of={progress.plan} /></a>}
+          <Formatting />
         </p>
       </header>
       {ledger.fallback_reason && (
@@ -121,38 +134,138 @@ function RunPane({ id }: { id: string }): JSX.Element {
           {ledger.ledger_as_of ? <>as of <At of={ledger.ledger_as_of} /></> : "the last that is known"}.
         </p>
       )}
-      {work && <Open work={work} id={id} reload={reload} blocked={known.state === "blocked"} />}
-      {progress && (
-        <section>
-          <h3>Progress of the plan</h3>
-          <Bar done={progress.totals.completed} of={progress.totals.total} label={`${progress.totals.completed} of ${progress.totals.total} items are done in the file`} />
-          <Facts>
-            <Fact name="Done in the file">{count(progress.totals.completed)} of {count(progress.totals.total)}</Fact>
-            <Fact name="Plan"><a href={link({ view: "plans", id: progress.plan, part: progress.item_id })}><Text of={progress.plan} />, item <Text of={progress.item_id} /></a></Fact>
-            <Fact name="Item under way">{progress.active_item_id && <Text of={progress.active_item_id} />}</Fact>
-          </Facts>
-        </section>
-      )}
-      {work && <Work work={work} run={run} revision={known.revision} />}
-      {run && <Proof run={run} receipts={known.receipts} />}
-      {run && <Counted counters={run.counters} run={run} />}
-      <PromptPreview run={id} />
-      <p><a href={link({ view: "tasks", filter: `run:${id}` })}>Tasks of this run</a></p>
+      {known.state !== "done" && <Next known={known} id={id} reload={reload} />}
+      <Story known={known} item={item} />
+      {known.state === "done" && <Next known={known} id={id} reload={reload} />}
+      {work && <Work work={work} id={id} />}
       <Raw of={known} at={address`/api/runs/${id}`} />
     </article>
   );
 }
 
-/** The reason of a block comes first. */
-function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element {
-  const stalled = work.stalled;
+/** Why the run is as it is, and what moves it on. */
+function Next({ known, id, reload }: { known: Known; id: string; reload: () => Promise<void> }): JSX.Element | null {
+  const { why, state, ledger } = known;
+  const blocked = state === "blocked";
   return (
-    <>
-      <Sayings title="Blockers" of={work.blockers} />
-      <Sayings title="Required fixes" of={work.required_fixes} />
-      {work.reviewer_issues.length > 0 && (
-        <section>
-          <h3>Findings of reviewers</h3>
+    <section class={blocked ? "failure" : ""}>
+      <h3>{state === "done" ? "How it stands" : "What is next"}</h3>
+      <ul class="sayings">{why?.because.map((b, i) => <li key={i}><Text of={b.text} /></li>)}</ul>
+      {state !== "done" && why && why.next.length > 0 && (
+        <ul class="next-steps">
+          {why.next.filter((n) => n.by.includes("person")).map((n, i) => (
+            <li key={i}>
+              <Text of={n.text} />
+              {n.command && <div><Copyable of={n.command.map(shell).join(" ")} /></div>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {blocked && (
+        <p class="buttons">
+          <Act
+            label="Unblock"
+            question="The run goes on from where it stopped, with the same plan. Do this when you have mended what stopped it."
+            done="The run goes on."
+            run={async (key) => {
+              await post("unblock_run", address`/api/runs/${id}/unblock`, {}, key);
+              await reload();
+            }}
+          />
+        </p>
+      )}
+      {ledger.task_ledger && <Replan id={id} reload={reload} blocked={blocked} />}
+    </section>
+  );
+}
+
+function shell(word: string): string {
+  return /^[\w@%+=:,./…-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+interface Step {
+  at: string;
+  node: JSX.Element;
+}
+
+/** What happened, in its order: what was asked, each attempt with what it said, each receipt, each review. */
+function Story({ known: { tasks, receipts, events, ledger }, item }: { known: Known; item: Item | undefined }): JSX.Element {
+  const work = ledger.task_ledger;
+  const last = events.findLast((e) => String(e.data["role"] ?? "").includes("review"));
+  const steps: Step[] = [
+    ...tasks.map((t) => ({ at: t.started_at ?? t.created_at, node: <Attempted of={t} /> })),
+    ...receipts.map((r) => ({ at: r.at, node: <Check of={r} /> })),
+    ...events.flatMap((e) => {
+      const node = <Happened of={e} work={e === last ? work : undefined} />;
+      return Object.hasOwn(verbs, e.type) ? [{ at: e.at, node }] : [];
+    }),
+  ].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return (
+    <section>
+      <h3>The story</h3>
+      <ol class="story">
+        <Told at={events.find((e) => e.type === "run.started")?.at} title="What was asked">
+          <p><Text of={item?.title ?? "The item is not in the plan any more."} /></p>
+          {item && item.details.length > 0 && <ul class="plain faint">{item.details.map((d, i) => <li key={i}><Text of={d} /></li>)}</ul>}
+          {item?.prompt && <Prose of={item.prompt} label="Prompt of the item" />}
+        </Told>
+        {steps.map(({ node }, i) => <Fragment key={i}>{node}</Fragment>)}
+      </ol>
+    </section>
+  );
+}
+
+/** One step of a story. */
+function Told({ at, title, children }: { at: string | undefined; title: ComponentChildren; children?: ComponentChildren }): JSX.Element {
+  return (
+    <li>
+      <p class="told"><strong>{title}</strong>{at !== undefined && <span class="faint"><At of={at} /></span>}</p>
+      {children}
+    </li>
+  );
+}
+
+function Attempted({ of: t }: { of: Task }): JSX.Element {
+  return (
+    <Told at={t.started_at ?? t.created_at} title={<><a href={link({ view: "tasks", id: t.task_id })}><Text of={t.role ?? plain(t.description ?? t.prompt, 80)} /></a> <State of={t.status} note={t.reason} /></>}>
+      {t.error && <Block of={t.error.message} label="What went wrong" code />}
+      {t.question !== undefined && <Prose of={t.question} label="Its question" />}
+      {t.output !== undefined && t.output !== t.question && <Prose of={t.output} label="What it said" />}
+    </Told>
+  );
+}
+
+const outcomes: Record<string, string> = { green: "proven", red: "refuted", protected: "refuted", untrusted: "untrusted" };
+
+function Check({ of: r }: { of: Receipt }): JSX.Element {
+  const how = r.reason ?? (r.exit_code === undefined ? "" : `exit status ${r.exit_code}`);
+  return (
+    <Told at={r.at} title={<><Sign of={outcomes[r.outcome] ?? r.outcome} /> <Text of={r.check} />: {r.outcome}{how && <> (<Text of={how} />)</>}</>}>
+      {r.command && <p><code>$ <Text of={r.command} /></code> <span class="faint">in {duration(r.duration_ms ?? 0)}</span></p>}
+      {r.output && (
+        <details open={r.outcome !== "green"}>
+          <summary>Its output</summary>
+          <Block of={r.output} label={`Output of ${r.check}`} code />
+        </details>
+      )}
+    </Told>
+  );
+}
+
+const verbs: Record<string, string> = { "run.outcome": "reported", "run.replanned": "A new plan was recorded", "run.unblocked": "A person unblocked it", "run.superseded": "A newer run took its place" };
+
+/** An event of the run. The findings of the newest review are known; of older ones only the verdict. */
+function Happened({ of: e, work }: { of: Event; work: TaskLedger | undefined }): JSX.Element {
+  const said = (name: string): string => (typeof e.data[name] === "string" || typeof e.data[name] === "number" ? String(e.data[name]) : "");
+  const verdict = said("verdict");
+  const tone = { pass: "said", gaps: "reported", error: "failed_task", invalid: "unreadable" }[verdict] ?? "failed_task"; // no report proves anything
+  const title = e.type === "run.outcome" ? <><Sign of={tone} /> <Text of={said("role") || "An agent"} /> {verdict ? <>reported <Text of={verdict} /></> : "was lost"}</> : verbs[e.type];
+  return (
+    <Told at={e.at} title={title}>
+      {said("rule") && <p class="faint">{stateWord(said("rule"))}{said("limit") && `: ${said("count")} of ${said("limit")}`}</p>}
+      {work && (
+        <>
+          {work.reviewer_assessment && <Prose of={work.reviewer_assessment} label="Assessment of the reviewer" />}
           <ul class="sayings">
             {work.reviewer_issues.map((issue, i) => (
               <li key={i}>
@@ -161,16 +274,11 @@ function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; rel
               </li>
             ))}
           </ul>
-        </section>
+          <Sayings title="Required fixes" of={work.required_fixes} />
+        </>
       )}
-      {(stalled.flagged || work.review_loop.flagged || work.replan_hint) && (
-        <section class="failure">
-          <h3>{work.review_loop.flagged ? "It goes in circles" : stalled.flagged ? "It is stalled" : "Hint for a new plan"}</h3>
-          {work.replan_hint && <Block of={work.replan_hint} label="Hint for a new plan" />}
-        </section>
-      )}
-      <Replan id={id} reload={reload} blocked={blocked} />
-    </>
+      {said("next_action") && <p class="faint">Then: {stateWord(said("next_action"))}</p>}
+    </Told>
   );
 }
 
@@ -220,53 +328,21 @@ function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<voi
   );
 }
 
-function Work({ work, run, revision }: { work: TaskLedger; run: Run | undefined; revision: number }): JSX.Element {
+/** What the newest reports say about the work. */
+function Work({ work, id }: { work: TaskLedger; id: string }): JSX.Element {
   return (
     <section>
       <h3>The work</h3>
-      {(work.summary || work.reviewer_assessment) && <p class="buttons"><Formatting /></p>}
       {work.summary && <Prose of={work.summary} label="Summary" />}
-      {work.reviewer_assessment && <Prose of={work.reviewer_assessment} label="Assessment of the reviewer" />}
+      <Sayings title="Blockers" of={work.blockers} />
+      {work.replan_hint && <Block of={work.replan_hint} label="Hint for a new plan" />}
       <Facts>
-        <Fact name="Workers were at it">{many(work.attempts, "time")}</Fact>
-        <Fact name="Reviews">{work.review_attempts.spec} of the spec, {work.review_attempts.quality} of the quality</Fact>
-        <Fact name="Rejections">{work.rejections}</Fact>
-        <Fact name="Without progress">{work.stalled.consecutive_non_progress} of {work.stalled.threshold}{work.stalled.flagged && ", stalled"}</Fact>
-        <Fact name="Same findings again">{work.review_loop.count} of {work.review_loop.threshold}{work.review_loop.alternating && ", taking turns"}</Fact>
-        <Fact name="Version of the plan">{work.plan_version}{work.plan_summary && <>: <Text of={work.plan_summary} /></>}</Fact>
         <Fact name="Steps">{work.plan_items.length > 0 && <ol class="plain">{work.plan_items.map((s, i) => <li key={i}><Text of={s} /></li>)}</ol>}</Fact>
         <Fact name="Commits">{work.git_range && <code><Text of={work.git_range} /></code>}</Fact>
         <Fact name="Files changed">{work.files_changed.length > 0 && <ul class="plain">{work.files_changed.map((f) => <li key={f}><code><Text of={f} /></code></li>)}</ul>}</Fact>
-        <Fact name="Roles">
-          {run && Object.keys(run.standing).length > 0 && <ul class="plain">{Object.entries(run.standing).map(([role, how]) => <li key={role}><Text of={role} />: <Text of={how} /></li>)}</ul>}
-        </Fact>
-        <Fact name="Revision of the facts">{revision}</Fact>
+        <Fact name="Run"><Id of={id} /></Fact>
       </Facts>
-    </section>
-  );
-}
-
-function Counted({ counters, run }: { counters: Counters; run: Run }): JSX.Element {
-  const { policy } = run;
-  const rows: [string, number, number | undefined][] = [
-    ...Object.entries(counters.invalid_results).map(([role, n]): [string, number, number | undefined] => [`Invalid results of ${role}`, n, policy.invalid_retries]),
-    ["Failures of workers", counters.worker_failures, policy.worker_failures],
-    ["Submissions with a failed check", counters.check_failures, policy.check_failures],
-    ["Rejections by reviewers", counters.review_rejections, policy.review_rejections],
-    ["Outcomes without progress", counters.stalled, policy.stalled_threshold],
-    ["Same findings again", counters.review_loop, policy.review_loop_threshold],
-  ];
-  return (
-    <section>
-      <h3 id="counters-title">Counters</h3>
-      <table aria-labelledby="counters-title">
-        <thead><tr><th scope="col">What</th><th scope="col" class="number">So far</th><th scope="col" class="number">Limit</th></tr></thead>
-        <tbody>
-          {rows.map(([what, n, limit]) => (
-            <tr key={what}><td><Text of={what} /></td><td class="number">{n}</td><td class="number">{limit ?? "–"}</td></tr>
-          ))}
-        </tbody>
-      </table>
+      <p><a href={link({ view: "tasks", filter: `run:${id}` })}>Tasks of this run</a></p>
     </section>
   );
 }

@@ -1,8 +1,8 @@
 // Signs a person in again without losing the content of the tab.
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
-import { signIn } from "./live.ts";
-import { asFault, codeIn } from "./wire.ts";
+import { notIn, refreshAll, signIn } from "./live.ts";
+import { codeIn } from "./wire.ts";
 
 /** The problem of an address with a code, or "". */
 function objection(line: string): string {
@@ -20,17 +20,13 @@ export function SignIn(): JSX.Element {
     const address = line.value.trim();
     said.value = objection(address);
     if (said.value !== "") return;
-    try {
-      await signIn(codeIn(address));
-    } catch (thrown) {
-      said.value = asFault(thrown).message;
-    }
+    if ((await signIn(codeIn(address))) === "") refreshAll();
   };
   return (
     <div class="banner bad">
       <p role="alert">
-        This page is not signed in, as after a restart of waybill. Put the address here that <code>waybill ui --no-browser</code> prints. What you have
-        typed is kept as long as this tab is open.
+        {notIn.value || "This tab is not signed in: waybill was started again, or the address did not come from waybill ui."} Run{" "}
+        <code>waybill ui --no-browser</code>, and put the address here that it prints. What you have typed is kept as long as this tab is open.
       </p>
       <form
         class="sign-in"

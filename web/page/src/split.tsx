@@ -10,6 +10,7 @@ interface Props {
   /** The selection; "" for none. */
   id: string;
   filter: string;
+  at?: string;
   head?: ComponentChildren;
   list: ComponentChildren;
   detail: ComponentChildren;
@@ -22,13 +23,14 @@ interface Props {
 export function Split(p: Props): JSX.Element {
   const pane = useRef<HTMLElement>(null);
   const before = useRef(p.id);
+  const place = useRef(p.at);
   useEffect(() => {
     if (pane.current) pane.current.scrollTop = 0;
-    const left = before.current;
-    before.current = p.id;
+    const [left, was] = [before.current, place.current];
+    [before.current, place.current] = [p.id, p.at];
     if (left === p.id || !lost()) return undefined;
     if (p.id !== "") return pane.current ? focusTitle(pane.current) : undefined;
-    focusLink(link({ view: p.view, id: left, filter: p.filter }));
+    focusLink(link({ view: p.view, id: left, filter: p.filter, at: was }));
     dispatchEvent(new CustomEvent("waybill:return", { detail: left }));
     return undefined;
   }, [p.id]);
@@ -51,6 +53,26 @@ export function Split(p: Props): JSX.Element {
       </section>
     </div>
   );
+}
+
+/** Lets keys move the focus between the rows of a list that is wholly there. */
+export function useMoves(box: { current: HTMLElement | null }): (e: KeyboardEvent) => void {
+  useEffect(() => {
+    const move = (e: Event) => {
+      const links = [...(box.current?.querySelectorAll<HTMLElement>(".row > a") ?? [])];
+      const focused = links.findIndex((a) => a === document.activeElement);
+      const from = focused >= 0 ? focused : links.findIndex((a) => a.getAttribute("aria-current") === "true");
+      links[Math.min(links.length - 1, Math.max(0, from + (e as CustomEvent<number>).detail))]?.focus();
+    };
+    addEventListener("waybill:move", move);
+    return () => removeEventListener("waybill:move", move);
+  }, []);
+  return (e) => {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[e.key];
+    if (by === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    dispatchEvent(new CustomEvent("waybill:move", { detail: by }));
+  };
 }
 
 /** Whether no visible element has the focus. */

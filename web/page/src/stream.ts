@@ -20,7 +20,7 @@ export interface Listener {
 /** Silence of this length means a dead connection, because the server sends a sign every 15 s. */
 const silence = 40_000;
 /** Number of failures in a row before the state is gone. Retries continue. */
-const hopeless = 6;
+const hopeless = 3;
 
 /** Ends the present wait of a retry. */
 const hurried = new EventTarget();
@@ -46,6 +46,7 @@ export async function follow(from: string, to: Listener, signal: AbortSignal): P
         if (message.event === "ready") to.link("live");
         else if (message.event === "end") break;
         else if (message.event === "message") to.event(cursor, parsed(message.data));
+        else if (message.event === "inbox") to.event(cursor, elsewhere);
       }
     } catch (thrown) {
       if (signal.aborted) return;
@@ -69,6 +70,9 @@ function broken(tries: number, why: string): Link {
   if (why !== "" && tries > 1) return "refused";
   return tries > hopeless ? "gone" : "reconnecting";
 }
+
+/** Stands for an event of another workspace, whose log this stream has not. */
+export const elsewhere = { type: "inbox.changed", subject_id: "" };
 
 function parsed(data: string): unknown {
   try {

@@ -62,7 +62,6 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
             {waits ? "since " : "changed "}
             <Age of={task.updated_at} />
           </span>
-          <Id of={task.task_id} />
           <Formatting />
         </p>
       </header>
@@ -146,6 +145,7 @@ function About({ task }: { task: Task }): JSX.Element {
     <section>
       <h3>About it</h3>
       <Facts>
+        <Fact name="Task"><Id of={task.task_id} /></Fact>
         <Fact name="Created"><At of={task.created_at} /></Fact>
         <Fact name={task.status === "AWAITING_RESPONSE" ? "Asked" : "Ended"}>{task.completed_at && <At of={task.completed_at} />}</Fact>
         <Fact name="Model">{task.model && <Text of={modelName(task.model)} />}</Fact>

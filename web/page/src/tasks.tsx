@@ -1,10 +1,10 @@
-// The inbox with the tasks that wait for a person, and the list of all tasks.
+// The list of all tasks.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Awaiting, Task } from "../../../schema/gen/protocol.ts";
+import type { Task } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
-import { cut, excerpt, firstLine } from "./marks.ts";
+import { cut } from "./marks.ts";
 import { Paged } from "./paged.ts";
 import type { Page } from "./paged.ts";
 import { Age, Empty, State, stateWord } from "./parts.tsx";
@@ -20,61 +20,9 @@ import { address, Fault, get } from "./wire.ts";
 const page = 100;
 
 /** A list keeps only what a row shows, so that it can have a hundred thousand tasks. */
-function slimAwaiting(w: Awaiting): Awaiting {
-  return { ...w, question: cut(w.question, 400), output_excerpt: "" };
-}
-
 function slim(t: Task): Task {
   const { output: _output, user_reply: _reply, ...rest } = t;
   return { ...rest, prompt: cut(t.prompt, 200), ...(t.question === undefined ? {} : { question: cut(t.question, 200) }) };
-}
-
-export function Inbox(): JSX.Element {
-  const list = useMemo(
-    () =>
-      new Paged<Awaiting>(
-        async (cursor) => {
-          const got = await get("list_awaiting", "/api/awaiting", { limit: page, cursor });
-          return { ...got, items: got.items.map(slimAwaiting) };
-        },
-        (w) => w.task_id,
-      ),
-    [],
-  );
-  const { id, filter } = route.value;
-  const { words } = filterOf([]);
-  return (
-    <Split
-      view="inbox"
-      title="Inbox"
-      id={id}
-      filter={filter}
-      head={<FilterBar example="words" />}
-      list={
-        <Rows
-          list={list}
-          label="Tasks that wait for an answer"
-          noun="questions"
-          topics={["awaiting"]}
-          selected={id}
-          keep={words.length > 0 ? ({ thing: w }) => holds(words, w.description, w.question, w.task_id) : undefined}
-          href={(row) => link({ view: "inbox", id: row.id, filter })}
-          row={({ thing: w, left }) => (
-            <>
-              <span class="row-top">
-                <span class="row-title"><Text of={firstLine(w.description ?? "", 160) || firstLine(w.question, 160) || w.task_id} /></span>
-                {left ? <span class="row-age">answered</span> : <span class="row-age"><Age of={w.since} /></span>}
-              </span>
-              <span class="row-under"><Text of={excerpt(w.question, 240)} /></span>
-            </>
-          )}
-          empty={words.length > 0 ? <Empty title="No question matches." /> : <Empty title="Nothing waits for you.">A task that asks a question appears here.</Empty>}
-        />
-      }
-      detail={<TaskPane id={id} />}
-      nothing={<Empty title="Choose a question.">With <kbd>j</kbd> and <kbd>k</kbd> you move, with <kbd>Enter</kbd> you open, with <kbd>r</kbd> you answer.</Empty>}
-    />
-  );
 }
 
 const statuses = ["AWAITING_RESPONSE", "RUNNING", "QUEUED", "BLOCKED", "ERROR", "COMPLETE", "CANCELLED"] as const;

@@ -1,5 +1,6 @@
 // The only access to the server. Every request has the token, and every answer is a result or a Fault.
 import { signal } from "@preact/signals";
+import { route } from "./route.ts";
 import type { ErrorCode, ErrorData, MethodMap } from "../../../schema/gen/protocol.ts";
 
 export type { MethodMap };
@@ -97,6 +98,7 @@ async function request(verb: string, path: string, question: Question = {}): Pro
   const shown = token();
   const { answer, read } = await exchange(verb, path, question);
   if (answer.status === 401 && path !== "/api/login") refused(shown);
+  if (answer.status === 401 && path !== "/api/login") throw new Fault("this tab is not signed in", 401, "UNAUTHORIZED", "not_applied");
   if (!answer.ok) throw faultOf(answer.status, read);
   return read;
 }
@@ -112,7 +114,7 @@ async function exchange(verb: string, path: string, question: Question): Promise
       return { answer, read: await answer.json() };
     } catch (broken) {
       // Reading can fail like the request: TypeError for the network, AbortError for the limit.
-      if (!again || !(broken instanceof TypeError)) throw new Fault("waybill does not answer", 0, "", question.changes ? "unknown" : "not_applied");
+      if (!again || !(broken instanceof TypeError)) throw new Fault("waybill does not answer: it has ended, or is busy", 0, "", question.changes ? "unknown" : "not_applied");
     }
   }
 }
@@ -141,6 +143,11 @@ export function address(path: TemplateStringsArray, ...parts: string[]): string 
   return String.raw({ raw: path }, ...parts.map(encodeURIComponent));
 }
 
+/** The path of a method in a workspace: that of the server with "". */
+export function inWorkspace(at: string, path: string): string {
+  return at === "" ? path : path.replace("/api/", address`/api/workspaces/${at}/`);
+}
+
 export function withQuery(path: string, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -153,17 +160,27 @@ export function withQuery(path: string, query: Query): string {
 
 /** Reads. Returns the result of the method. */
 export function get<M extends keyof MethodMap>(_method: M, path: string, query: Params<M> & Query = {} as never): Promise<Result<M>> {
-  return request("GET", withQuery(path, query)) as Promise<Result<M>>;
+  return request("GET", withQuery(inWorkspace(route.value.at, path), query)) as Promise<Result<M>>;
 }
 
-/** Changes, once per key. */
-export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string): Promise<Result<M>> {
-  return request("POST", path, { body, key, changes: true }) as Promise<Result<M>>;
+/** Changes, once per key, in the workspace that is shown unless another is given. */
+export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string, at = route.value.at): Promise<Result<M>> {
+  return request("POST", inWorkspace(at, path), { body, key, changes: true }) as Promise<Result<M>>;
 }
 
 /** Reads with params that are too long or too private for an address. */
 export function ask<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>): Promise<Result<M>> {
-  return request("POST", path, { body }) as Promise<Result<M>>;
+  return request("POST", inWorkspace(route.value.at, path), { body }) as Promise<Result<M>>;
+}
+
+/** Reads the inbox of all workspaces. */
+export function getInbox(): Promise<unknown> {
+  return request("GET", "/api/inbox");
+}
+
+/** Notes that the person has seen an inbox. */
+export function postLooked(read_at: string): Promise<unknown> {
+  return request("POST", "/api/inbox/looked", { body: { read_at }, changes: true });
 }
 
 /** A new unique key. */

@@ -48,11 +48,6 @@ export function instant(time: string): string {
   return Number.isNaN(at.getTime()) ? time : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
-export function clockTime(time: string): string {
-  const at = new Date(time);
-  return Number.isNaN(at.getTime()) ? time : at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-}
-
 export function bytes(n: number): string {
   if (n < 1024) return `${n} B`;
   if (n < 1024 * 1024) return `${(n / 1024).toFixed(1)} KiB`;

@@ -3,16 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TaskDetail } from "../../../schema/gen/protocol.ts";
 import { Answer } from "../src/answer.ts";
-import { diff, near } from "../src/diff.ts";
 import { Drafts, noDraft, replyBytes, sends } from "../src/drafts.ts";
 import type { Sent } from "../src/drafts.ts";
 import { fold, nothing, touches } from "../src/fold.ts";
-import { cut, excerpt, firstLine, pieces, visible } from "../src/marks.ts";
+import { cut, excerpt, firstLine, pieces, plain, titled, visible } from "../src/marks.ts";
 import { Paged } from "../src/paged.ts";
 import { holds, link, parse, parseFilter, withField } from "../src/route.ts";
 import { backoff, Reader } from "../src/sse.ts";
 import { statusOf } from "../src/tasks.tsx";
-import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
 import { address, codeIn, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
 import { ago, agoSpoken, bytes, count, curl, duration, howFar, many } from "../src/words.ts";
@@ -77,10 +75,10 @@ test("times are said in few words", () => {
 
 test("a route is read as it was written", () => {
   for (const to of [
-    { view: "inbox", id: "", part: "", filter: "" },
-    { view: "tasks", id: "tsk_1", part: "", filter: "status:error two words" },
-    { view: "plans", id: "specs/a b/täsks.md", part: "2.1", filter: "" },
-    { view: "runs", id: "<img src=x>", part: "%2f?#&", filter: "#?&=%" },
+    { view: "inbox", id: "", part: "", filter: "", at: "" },
+    { view: "tasks", id: "tsk_1", part: "", filter: "status:error two words", at: "" },
+    { view: "plans", id: "specs/a b/täsks.md", part: "2.1", filter: "", at: "w-1" },
+    { view: "runs", id: "<img src=x>", part: "%2f?#&", filter: "#?&=%", at: "&q=#?" },
   ] as const) {
     assert.deepEqual(parse(link(to)), to);
   }
@@ -550,19 +548,6 @@ test("an id of dots leads nowhere", async () => {
   }
 });
 
-test("attempts are laid out over the time they took", () => {
-  const at = (s: number) => new Date(s * 1000).toISOString();
-  const attempt = (from: number, to?: number) => ({
-    attempt_id: `att_${from}`, task_id: "t", attempt_number: 1, cause: "first" as const, status: "running" as const,
-    created_at: at(from), started_at: at(from), ...(to === undefined ? {} : { completed_at: at(to) }), stale_events: 0,
-  });
-  assert.deepEqual(spans([attempt(0, 10), attempt(15)], 20_000).spans, [
-    { from: 0, width: 0.5, open: false },
-    { from: 0.75, width: 0.25, open: true },
-  ]);
-  assert.deepEqual(spans([attempt(10, 5)], 0).spans, [{ from: 0, width: 0, open: false }], "the clock was set back");
-});
-
 test("a plan is a tree", () => {
   const item = (item_id: string, status: "pending" | "completed", parent_id?: string) => ({
     item_id, title: item_id, status, optional: false, line: 1, level: 1, depends_on: [], parallel: false, requirements: [], files: [], details: [],
@@ -574,20 +559,13 @@ test("a plan is a tree", () => {
   ]);
 });
 
-test("two texts are told apart", () => {
-  const lines = diff("a\nb\nc\nd\ne\nf", "a\nb\nx\nd\ne\nf\ng");
-  assert.equal(lines.map((l) => ({ same: " ", added: "+", removed: "-" })[l.kind] + l.text).join(""), " a b-c+x d e f+g");
-  assert.deepEqual(near(lines, 1).map((l) => l?.text ?? "…"), ["…", "b", "c", "x", "d", "…", "f", "g"]);
-  assert.deepEqual(diff("", ""), [{ kind: "same", text: "" }]);
-  const long = Array.from({ length: 4000 }, (_, i) => `line ${i}`);
-  assert.equal(diff(long.join("\n"), long.map((l) => l + "!").join("\n")).length, 8000);
-  for (let n = 0; n < 200; n++) {
-    const words = () => Array.from({ length: Math.floor(Math.random() * 9) }, () => "abc"[Math.floor(Math.random() * 3)]).join("\n");
-    const [before, after] = [words(), words()];
-    const got = diff(before, after);
-    assert.equal(got.filter((l) => l.kind !== "added").map((l) => l.text).join("\n"), before);
-    assert.equal(got.filter((l) => l.kind !== "removed").map((l) => l.text).join("\n"), after);
-  }
+test("a list shows the words of a text, and none twice", () => {
+  assert.equal(plain("## **Which** `key`?\n\n- [ ] the _small_ one\n> or [the big one](https://x.example/y)\n```go\nx := a*b*c\n```", 200), "Which key? the small one or the big one x := a*b*c");
+  assert.equal(plain("snake_case_name and 2 * 3 * 4", 99), "snake_case_name and 2 * 3 * 4");
+  assert.equal(plain("*".repeat(5000), 10).length <= 11, true);
+  assert.equal(titled("Which key?", "Which key?"), "");
+  assert.equal(titled("**Which key?** The small one fits.", "Which key?"), "The small one fits.");
+  assert.equal(titled("By colour?", "2.1 Sort"), "By colour?");
 });
 
 test("an instruction is queued again as it was", () => {
