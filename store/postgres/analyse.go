@@ -21,7 +21,7 @@ const (
 	// estimate of a table that was never analysed is -1 or 0.
 	small = "SELECT count(*) FROM pg_catalog.pg_class WHERE oid IN (to_regclass('waybill.tasks'), to_regclass('waybill.attempts')) AND reltuples < %d"
 
-	analysis = "BEGIN; SET LOCAL lock_timeout = 1000; ANALYZE waybill.tasks, waybill.attempts, waybill.task_specs, waybill.task_outputs, waybill.task_replies, waybill.replies, " +
+	analysis = "BEGIN; SET LOCAL lock_timeout = 1000; ANALYZE waybill.tasks, waybill.attempts, waybill.task_specs, waybill.replies, " +
 		"waybill.dependencies, waybill.instructions, waybill.runs, waybill.facts, waybill.events, waybill.notices, waybill.answers; COMMIT"
 )
 

@@ -170,9 +170,6 @@ func (s *Store) found(within context.Context, c *conn, find string) ([]int64, er
 		if err := sqlstore.Found(c); err != nil {
 			return nil, err
 		}
-		if err := sqlstore.FoundTaskCounts(c); err != nil {
-			return nil, err
-		}
 	}
 	return c.script(within, "COMMIT; "+find)
 }

@@ -14,8 +14,8 @@ import (
 // heldBy lists the tables with the records of a workspace, each after those that it refers to. The stamps of commits
 // are missing, because they stay with the workspace.
 var heldBy = []string{
-	"instructions", "runs", "facts", "events", "notices", "answers", "head", "tasks", "task_specs", "task_outputs", "task_replies",
-	"attempts", "replies", "dependencies", "breakers", "task_counts", "tallies", "prompts",
+	"instructions", "runs", "facts", "events", "notices", "answers", "head", "tasks", "task_specs",
+	"attempts", "replies", "dependencies", "breakers", "tallies", "prompts",
 }
 
 // Replace replaces the contents of the store with the records that fill puts into an empty one, in one transaction. Other
@@ -53,10 +53,7 @@ func (c *conn) setAside() (name string, err error) {
 			return "", err
 		}
 	}
-	if err := sqlstore.Found(c); err != nil {
-		return "", err
-	}
-	return name, sqlstore.FoundTaskCounts(c)
+	return name, sqlstore.Found(c)
 }
 
 // columns returns the columns of each table but that of the workspace, as they are listed in a statement.
@@ -76,7 +73,7 @@ func (c *conn) columns() (of map[string]string, err error) {
 // holds reports whether the workspace has anything but the counts of an empty one.
 func (c *conn) holds() (bool, error) {
 	for _, table := range heldBy {
-		if table == "head" || table == "task_counts" {
+		if table == "head" {
 			continue
 		}
 		found, err := c.script(c.ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT FROM %s WHERE workspace = %d LIMIT 1) AS one", table, c.s.number))

@@ -182,6 +182,13 @@ CREATE TABLE head (
 	acknowledged bigint NOT NULL CHECK (acknowledged >= 0),
 	failed bigint NOT NULL CHECK (failed >= 0),
 	cancelled bigint NOT NULL CHECK (cancelled >= 0),
+	tasks_queued bigint NOT NULL CHECK (tasks_queued >= 0),
+	tasks_running bigint NOT NULL CHECK (tasks_running >= 0),
+	tasks_complete bigint NOT NULL CHECK (tasks_complete >= 0),
+	tasks_awaiting bigint NOT NULL CHECK (tasks_awaiting >= 0),
+	tasks_error bigint NOT NULL CHECK (tasks_error >= 0),
+	tasks_cancelled bigint NOT NULL CHECK (tasks_cancelled >= 0),
+	tasks_blocked bigint NOT NULL CHECK (tasks_blocked >= 0),
 	sum bytea NOT NULL CHECK (length(sum) = 8),
 	PRIMARY KEY (workspace, one)
 );
@@ -200,13 +207,17 @@ CREATE TABLE tasks (
 	failures bigint NOT NULL CHECK (failures BETWEEN 0 AND max_attempts),
 	on_model bigint NOT NULL CHECK (on_model BETWEEN 0 AND failures),
 	replies bigint NOT NULL CHECK (replies >= 0),
-	has_output bigint NOT NULL CHECK (has_output IN (0, 1)), -- whether task_outputs has a row
-	has_reply bigint NOT NULL CHECK (has_reply IN (0, 1)), -- whether task_replies has a row
 	status text COLLATE "C" NOT NULL CHECK (status IN (
 		'QUEUED', 'RUNNING', 'COMPLETE', 'AWAITING_RESPONSE', 'ERROR', 'CANCELLED', 'BLOCKED')),
 	not_before bigint NOT NULL, -- of a retry or the default of a question: when time moves it on; 0 for neither
 	stopped_at bigint, -- cancelled, blocked, or asked to end while it runs
 	reason bytea, -- of that, or of an ERROR
+	output bytea,
+	question bytea,
+	offer bytea NOT NULL, -- the options of the question, a JSON object, or ''
+	reply bytea CHECK (reply <> ''),
+	option bytea, -- of the reply: its label
+	by_time bigint NOT NULL CHECK (by_time IN (0, 1)), -- of the reply: whether time took the default
 	sum bytea NOT NULL CHECK (length(sum) = 8),
 	PRIMARY KEY (workspace, position),
 	UNIQUE (workspace, id),
@@ -215,7 +226,9 @@ CREATE TABLE tasks (
 	CHECK (stopped_at IS NOT NULL OR status NOT IN ('CANCELLED', 'BLOCKED')),
 	CHECK ((reason IS NULL) = (stopped_at IS NULL AND status <> 'ERROR')),
 	CHECK (status <> 'ERROR' OR reason IN ('failed', 'timeout', 'retries_exhausted', 'interrupted')),
-	CHECK (has_reply = 0 OR replies > 0)
+	CHECK (reply IS NULL OR replies > 0),
+	CHECK (reply IS NOT NULL OR (option IS NULL AND by_time = 0)),
+	CHECK (by_time = 0 OR option IS NOT NULL)
 );
 CREATE INDEX tasks_ready ON tasks (workspace, position, not_before)
 	WHERE status = 'QUEUED' AND waits = 0;
@@ -234,29 +247,6 @@ CREATE TABLE task_specs (
 	depends_on bytea NOT NULL,
 	labels bytea NOT NULL,
 	sum bytea NOT NULL CHECK (length(sum) = 8),
-	PRIMARY KEY (workspace, task),
-	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position)
-);
-
-CREATE TABLE task_outputs (
-	workspace bigint NOT NULL,
-	task bigint NOT NULL,
-	output bytea NOT NULL,
-	question bytea NOT NULL,
-	offer bytea NOT NULL, -- the options of the question, a JSON object, or ''
-	sum bytea NOT NULL CHECK (length(sum) = 8),
-	PRIMARY KEY (workspace, task),
-	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position)
-);
-
-CREATE TABLE task_replies (
-	workspace bigint NOT NULL,
-	task bigint NOT NULL,
-	reply bytea NOT NULL CHECK (reply <> ''),
-	option bytea NOT NULL, -- its label, or ''
-	by_time bigint NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
-	sum bytea NOT NULL CHECK (length(sum) = 8),
-	CHECK (by_time = 0 OR option <> ''),
 	PRIMARY KEY (workspace, task),
 	FOREIGN KEY (workspace, task) REFERENCES tasks (workspace, position)
 );
@@ -348,20 +338,6 @@ CREATE TABLE breakers (
 	sum bytea NOT NULL CHECK (length(sum) = 8)
 );
 CREATE UNIQUE INDEX breakers_key ON breakers (workspace, sha256(key));
-
-CREATE TABLE task_counts (
-	workspace bigint NOT NULL,
-	one bigint NOT NULL CHECK (one = 1),
-	queued bigint NOT NULL CHECK (queued >= 0),
-	running bigint NOT NULL CHECK (running >= 0),
-	complete bigint NOT NULL CHECK (complete >= 0),
-	awaiting_response bigint NOT NULL CHECK (awaiting_response >= 0),
-	error bigint NOT NULL CHECK (error >= 0),
-	cancelled bigint NOT NULL CHECK (cancelled >= 0),
-	blocked bigint NOT NULL CHECK (blocked >= 0),
-	sum bytea NOT NULL CHECK (length(sum) = 8),
-	PRIMARY KEY (workspace, one)
-);
 
 CREATE TABLE tallies (
 	workspace bigint NOT NULL,

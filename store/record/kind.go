@@ -46,9 +46,12 @@ func (k *Kind[R]) Row(r *R) []any {
 
 // Sum returns the checksum that is stored with the values. Eight bytes are enough against accidents; the hash chain of the
 // event log protects against intent.
-func (k *Kind[R]) Sum(values []any) []byte {
+func (k *Kind[R]) Sum(values []any) []byte { return Sum(k.mark, values) }
+
+// Sum returns the checksum of the values of a row. mark distinguishes the tables.
+func Sum(mark byte, values []any) []byte {
 	var room [512]byte
-	e := append(room[:0], k.mark)
+	e := append(room[:0], mark)
 	for _, v := range values {
 		e = appendValue(e, v)
 	}

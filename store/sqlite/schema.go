@@ -24,7 +24,7 @@ const (
 	schemaVersion = 1
 	// schemaDigest is the digest of these tables. Another program created or changed a database whose tables differ,
 	// and a trigger in it could change what waybill writes.
-	schemaDigest = "596929f5bd12eedae946f22ddd6799c071f5865c9b5c169ad3968efba565c7f8"
+	schemaDigest = "ebfd617f8b93515452c38e438ab94ae42c234626ad7fd72925b5efdc6acc3263"
 )
 
 // digestOf returns the hash of the text of all tables and indexes.

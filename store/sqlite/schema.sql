@@ -137,7 +137,7 @@ CREATE TABLE answers (
 
 CREATE INDEX answers_at ON answers (at);
 
--- The one row of head sums up the event log and counts the instructions. It makes the loss of the
+-- The one row of head sums up the event log and counts the instructions and the tasks. It makes the loss of the
 -- newest records noticeable, which a chain of hashes alone cannot do.
 CREATE TABLE head (
 	one          INTEGER PRIMARY KEY CHECK (one = 1),
@@ -152,6 +152,13 @@ CREATE TABLE head (
 	acknowledged INTEGER NOT NULL CHECK (acknowledged >= 0),
 	failed       INTEGER NOT NULL CHECK (failed >= 0),
 	cancelled    INTEGER NOT NULL CHECK (cancelled >= 0),
+	tasks_queued    INTEGER NOT NULL CHECK (tasks_queued >= 0),
+	tasks_running   INTEGER NOT NULL CHECK (tasks_running >= 0),
+	tasks_complete  INTEGER NOT NULL CHECK (tasks_complete >= 0),
+	tasks_awaiting  INTEGER NOT NULL CHECK (tasks_awaiting >= 0),
+	tasks_error     INTEGER NOT NULL CHECK (tasks_error >= 0),
+	tasks_cancelled INTEGER NOT NULL CHECK (tasks_cancelled >= 0),
+	tasks_blocked   INTEGER NOT NULL CHECK (tasks_blocked >= 0),
 	sum          BLOB NOT NULL CHECK (length(sum) = 8)
 ) STRICT;
 
@@ -179,8 +186,8 @@ CREATE TABLE prompts (
 
 CREATE INDEX prompts_at ON prompts (at, run_id, role);
 
--- Tasks, and what belongs to them. What is long stands in tables of its own, which are written only when
--- it changes, so that what changes often is short. Nothing of an attempt is kept with its task.
+-- A task has two rows. Its spec never changes and may be long; what changes is short until the task has an output, and it
+-- seldom changes afterwards. Nothing of an attempt is kept with its task.
 
 CREATE TABLE tasks (
 	position     INTEGER PRIMARY KEY CHECK (position >= 1),
@@ -195,20 +202,26 @@ CREATE TABLE tasks (
 	failures     INTEGER NOT NULL CHECK (failures BETWEEN 0 AND max_attempts),
 	on_model     INTEGER NOT NULL CHECK (on_model BETWEEN 0 AND failures),
 	replies      INTEGER NOT NULL CHECK (replies >= 0),
-	has_output   INTEGER NOT NULL CHECK (has_output IN (0, 1)), -- whether task_outputs has a row
-	has_reply    INTEGER NOT NULL CHECK (has_reply IN (0, 1)),  -- whether task_replies has a row
 	status       TEXT NOT NULL CHECK (status IN
 		('QUEUED', 'RUNNING', 'COMPLETE', 'AWAITING_RESPONSE', 'ERROR', 'CANCELLED', 'BLOCKED')),
 	not_before   INTEGER NOT NULL, -- of a retry or the default of a question: when time moves it on; 0 for neither
 	stopped_at   INTEGER,          -- cancelled, blocked, or asked to end while it runs
 	reason       TEXT,             -- of that, or of an ERROR
+	output       TEXT,
+	question     TEXT,
+	offer        TEXT NOT NULL,    -- the options of the question, a JSON object, or ''
+	reply        TEXT CHECK (reply <> ''),
+	option       TEXT,             -- of the reply: its label
+	by_time      INTEGER NOT NULL CHECK (by_time IN (0, 1)), -- of the reply: whether time took the default
 	sum          BLOB NOT NULL CHECK (length(sum) = 8),
 	CHECK (not_before = 0 OR status IN ('QUEUED', 'AWAITING_RESPONSE')),
 	CHECK (stopped_at IS NULL OR status IN ('RUNNING', 'CANCELLED', 'BLOCKED')),
 	CHECK (stopped_at IS NOT NULL OR status NOT IN ('CANCELLED', 'BLOCKED')),
 	CHECK ((reason IS NULL) = (stopped_at IS NULL AND status <> 'ERROR')),
 	CHECK (status <> 'ERROR' OR reason IN ('failed', 'timeout', 'retries_exhausted', 'interrupted')),
-	CHECK (has_reply = 0 OR replies > 0)
+	CHECK (reply IS NULL OR replies > 0),
+	CHECK (reply IS NOT NULL OR (option IS NULL AND by_time = 0)),
+	CHECK (by_time = 0 OR option IS NOT NULL)
 ) STRICT;
 
 CREATE INDEX tasks_ready ON tasks (position, not_before, role, run_id) WHERE status = 'QUEUED' AND waits = 0;
@@ -226,23 +239,6 @@ CREATE TABLE task_specs (
 	depends_on  TEXT NOT NULL,
 	labels      TEXT NOT NULL,
 	sum         BLOB NOT NULL CHECK (length(sum) = 8)
-) STRICT;
-
-CREATE TABLE task_outputs (
-	task     INTEGER PRIMARY KEY REFERENCES tasks (position),
-	output   TEXT NOT NULL,
-	question TEXT NOT NULL,
-	offer    TEXT NOT NULL, -- the options of the question, a JSON object, or ''
-	sum      BLOB NOT NULL CHECK (length(sum) = 8)
-) STRICT;
-
-CREATE TABLE task_replies (
-	task    INTEGER PRIMARY KEY REFERENCES tasks (position),
-	reply   TEXT NOT NULL CHECK (reply <> ''),
-	option  TEXT NOT NULL, -- its label, or ''
-	by_time INTEGER NOT NULL CHECK (by_time IN (0, 1)), -- whether time took the default
-	sum     BLOB NOT NULL CHECK (length(sum) = 8),
-	CHECK (by_time = 0 OR option <> '')
 ) STRICT;
 
 CREATE TABLE attempts (
@@ -324,18 +320,3 @@ CREATE TABLE breakers (
 	probed_at INTEGER NOT NULL,
 	sum       BLOB NOT NULL CHECK (length(sum) = 8)
 ) STRICT, WITHOUT ROWID;
-
--- The one row of task_counts counts the tasks by status.
-CREATE TABLE task_counts (
-	one               INTEGER PRIMARY KEY CHECK (one = 1),
-	queued            INTEGER NOT NULL CHECK (queued >= 0),
-	running           INTEGER NOT NULL CHECK (running >= 0),
-	complete          INTEGER NOT NULL CHECK (complete >= 0),
-	awaiting_response INTEGER NOT NULL CHECK (awaiting_response >= 0),
-	error             INTEGER NOT NULL CHECK (error >= 0),
-	cancelled         INTEGER NOT NULL CHECK (cancelled >= 0),
-	blocked           INTEGER NOT NULL CHECK (blocked >= 0),
-	sum               BLOB NOT NULL CHECK (length(sum) = 8)
-) STRICT;
-
-INSERT INTO task_counts VALUES (1, 0, 0, 0, 0, 0, 0, 0, x'426d9585e5211c17');

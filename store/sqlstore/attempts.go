@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"waybill/core"
 	"waybill/core/task"
+	"waybill/store/record"
 )
 
 const (
@@ -36,10 +37,10 @@ func (t *Tx) AttemptUnder(token string) (a task.Attempt, ok bool, err error) {
 
 func (t *Tx) attempt(where, key string) (a task.Attempt, ok bool, err error) {
 	err = t.c.Query(func(r *Row) error {
-		_, a, err = takeOwnedAttempt(r, &t.buf)
+		a, err = takeOwnedAttempt(r)
 		ok = err == nil
 		return err
-	}, selectAttempts.Get()+" WHERE attempts.workspace = :w AND "+where, key)
+	}, selectingOwned(&attemptRows)+" WHERE attempts.workspace = :w AND "+where, key)
 	return a, ok, err
 }
 
@@ -77,7 +78,8 @@ func (t *Tx) createAttempt(task task.Task, a task.Attempt) error {
 	if err := t.ownSession(task, a); err != nil {
 		return err
 	}
-	_, err := t.c.Try(insertAttempt.Get(), t.summed(kindAttempt, attemptRow(task.Position, a))...)
+	text, args := attemptRows.insert(record.Attempt{Position: task.Position, Attempt: a})
+	err := t.run(text, args)
 	if t.c.Refused(err) {
 		return refuse("put attempt %s: its id or token is that of another, or a law of core is broken: %v", a.ID, err)
 	}
@@ -101,8 +103,8 @@ func (t *Tx) replaceAttempt(task task.Task, old, a task.Attempt) error {
 			return err
 		}
 	}
-	err := t.replace("attempts", kindAttempt, attemptNames, attemptRow(task.Position, old), attemptRow(task.Position, a),
-		"task = ? AND number = ?", task.Position, int64(a.Number))
+	text, args := attemptRows.update(record.Attempt{Position: task.Position, Attempt: old}, record.Attempt{Position: task.Position, Attempt: a})
+	err := t.run(text, args)
 	if err == nil {
 		t.noteAttempt(task, a)
 	}
@@ -132,19 +134,22 @@ func (t *Tx) noteAttempt(task task.Task, a task.Attempt) {
 }
 
 func (t *Tx) Attempts(taskID string, after, limit int) ([]task.Attempt, error) {
-	return listed(t, limit, func(r *Row) (task.Attempt, error) {
-		_, a, err := takeOwnedAttempt(r, &t.buf)
-		return a, err
-	}, selectAttempts.Get()+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
+	return listed(t, limit, takeOwnedAttempt, selectingOwned(&attemptRows)+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
 }
 
 // Leased skips attempts of tasks that are known to be damaged: their end could not be recorded.
 func (t *Tx) Leased(after core.Instant, limit int) ([]task.Attempt, error) {
 	return listed(t, limit, func(r *Row) (task.Attempt, error) {
-		_, a, err := takeOwnedAttempt(r, &t.buf)
+		a, err := takeOwnedAttempt(r)
 		if of := Damaged("task " + a.TaskID); err == nil && t.o.IsSpoilt != nil && t.o.IsSpoilt(of) {
 			err = of
 		}
 		return a, err
-	}, selectAttempts.Get()+leasedBehind, int64(after))
+	}, selectingOwned(&attemptRows)+leasedBehind, int64(after))
+}
+
+// takeOwnedAttempt takes the columns of an attempt and the id of its task. An attempt whose task is missing is damaged.
+func takeOwnedAttempt(r *Row) (task.Attempt, error) {
+	a, err := takeOwned(r, &attemptRows, func(a *record.Attempt) *string { return &a.TaskID })
+	return a.Attempt, err
 }

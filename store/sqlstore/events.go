@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"bytes"
 	"sort"
 	"strconv"
 	"strings"
@@ -10,32 +9,10 @@ import (
 	"waybill/store"
 )
 
-const (
-	eventColumns   = "seq, at, type, subject, data, hash, sum"
-	insertEvent    = "INSERT INTO events (workspace, " + eventColumns + ") VALUES (:w, ?, ?, ?, ?, ?, ?, ?)"
-	selectEvents   = "SELECT " + eventColumns + " FROM events WHERE events.workspace = :w AND seq > ?"
-	selectEventsOf = "SELECT " + eventColumns + " FROM events WHERE events.workspace = :w AND subject = ? AND seq > ? ORDER BY seq" + limited
-)
-
-// takeEvent takes eventColumns and checks them against their sum.
-func takeEvent(r *Row, buf *encoder) (ev store.Event, err error) {
-	ev.Seq, ev.At, ev.Type = r.Integer(), core.Instant(r.Integer()), core.EventType(r.Text())
-	ev.Subject, ev.Data = r.Text(), r.Text()
-	copy(ev.Hash[:], r.blob())
-	sum := r.blob()
-	*buf = buf.event(ev)
-	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
-		return ev, Damaged("event " + strconv.FormatInt(ev.Seq, 10))
-	}
-	return ev, nil
-}
-
 // EventsBackwards returns every record of the log, the newest first, with the error of its check. It ends where each
 // returns an error.
 func EventsBackwards(c Conn, each func(ev store.Event, damage error) error) error {
-	var buf encoder
-	return c.Query(func(r *Row) error { return each(takeEvent(r, &buf)) },
-		"SELECT "+eventColumns+" FROM events WHERE events.workspace = :w ORDER BY seq DESC")
+	return read(c, &eventRows, each, " ORDER BY seq DESC")
 }
 
 func (t *Tx) Append(ev store.Event) (seq int64, err error) {
@@ -60,13 +37,12 @@ func (t *Tx) Append(ev store.Event) (seq int64, err error) {
 
 // InsertRecord writes a record as it is, and leaves the head alone.
 func (t *Tx) InsertRecord(ev store.Event) error {
-	t.buf = t.buf.event(ev)
-	_, err := t.c.Exec(insertEvent, ev.Seq, int64(ev.At), string(ev.Type), ev.Subject, ev.Data, ev.Hash[:], t.buf.sum())
-	return err
+	text, args := eventRows.insert(ev)
+	return t.run(text, args)
 }
 
 func (t *Tx) Events(after int64, limit int, types []core.EventType) ([]store.Event, error) {
-	text, args := selectEvents, []any{after}
+	text, args := " AND seq > ?", []any{after}
 	if len(types) > 0 {
 		text += " AND type IN (?" + strings.Repeat(", ?", len(types)-1) + ")"
 		for _, kind := range types {
@@ -77,21 +53,15 @@ func (t *Tx) Events(after int64, limit int, types []core.EventType) ([]store.Eve
 }
 
 func (t *Tx) EventsOf(subject string, after int64, limit int) ([]store.Event, error) {
-	return t.events(limit, selectEventsOf, subject, after)
+	return t.events(limit, " AND subject = ? AND seq > ? ORDER BY seq"+limited, subject, after)
 }
 
-func (t *Tx) events(limit int, text string, args ...any) (page []store.Event, err error) {
+func (t *Tx) events(limit int, where string, args ...any) (page []store.Event, err error) {
 	err = t.get(func() error {
-		return t.c.Query(func(r *Row) error {
-			ev, err := takeEvent(r, &t.buf)
-			page = append(page, ev)
-			return err
-		}, text, append(args, int64(max(limit, 0)))...)
+		page, err = every(t.c, &eventRows, where, append(args, int64(max(limit, 0)))...)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+	return page, err
 }
 
 func (t *Tx) Bounds() (oldest, newest int64, err error) {
@@ -263,12 +233,7 @@ func (t *Tx) pruneEvents(before core.Instant, limit int64) (int64, error) {
 
 // event gets the record of that number, which must be there.
 func (t *Tx) event(seq int64) (ev store.Event, err error) {
-	found := false
-	err = t.c.Query(func(r *Row) error {
-		found = true
-		ev, err = takeEvent(r, &t.buf)
-		return err
-	}, selectEvents+" ORDER BY seq LIMIT 1", seq-1)
+	ev, found, err := one(t.c, &eventRows, " AND seq > ? ORDER BY seq LIMIT 1", seq-1)
 	if err == nil && (!found || ev.Seq != seq) {
 		err = Damaged("event " + strconv.FormatInt(seq, 10))
 	}

@@ -1,59 +1,9 @@
 package sqlstore
 
 import (
-	"bytes"
-	"strings"
-
-	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/store"
-	"waybill/store/sqlstore/phase"
 )
-
-const (
-	instructionColumns = `position, id, session, content, tracked, priority, max_retries, ack_event, ack_match,
-		trigger_event, trigger_match, trigger_path, created_at, state, sends, sent_at, ended_at, ack_by, reason, late_ack_at, sum`
-
-	selectInstruction = "SELECT " + instructionColumns + " FROM instructions WHERE instructions.workspace = :w AND id = ?"
-
-	// A new instruction is nearly always queued, and each value that need not be bound counts.
-	insertQueued = `INSERT INTO instructions (workspace, position, id, session, content, tracked, priority, max_retries,
-		ack_event, ack_match, created_at, state, sends, sum) VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, ?)`
-
-	insertInstruction = "INSERT INTO instructions (workspace, " + instructionColumns + `)
-		VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-	updatePhase = `UPDATE instructions SET state = ?, sends = ?, sent_at = ?, ended_at = ?, ack_by = ?,
-		reason = ?, late_ack_at = ?, sum = ? WHERE instructions.workspace = :w AND position = ?`
-)
-
-// takePhase takes the columns of a phase.
-func takePhase(r *Row) phase.Row {
-	return phase.Row{
-		State: instruction.State(r.Text()), Sends: r.Integer(),
-		SentAt: core.Instant(r.maybeInteger()), EndedAt: core.Instant(r.maybeInteger()),
-		AckBy: instruction.AckSource(r.maybeText()), Reason: r.maybeText(), LateAckAt: core.Instant(r.maybeInteger()),
-	}
-}
-
-// takeInstruction takes instructionColumns and checks them against their sum.
-func takeInstruction(r *Row, buf *encoder) (in instruction.Instruction, err error) {
-	in.Position, in.ID, in.Session, in.Content = r.Integer(), r.Text(), r.Text(), r.Text()
-	in.Tracked, in.Priority, in.MaxRetries = r.Integer() != 0, r.Integer() != 0, int(r.Integer())
-	in.AckOn = instruction.AckRule{EventType: r.maybeText(), Match: r.maybeText()}
-	in.Trigger = instruction.Trigger{EventType: r.maybeText(), Match: r.maybeText(), Path: r.maybeText()}
-	in.CreatedAt = core.Instant(r.Integer())
-	in.Phase = takePhase(r).Phase()
-	sum := r.blob()
-	if r.err != nil || in.Phase == nil {
-		return in, Damaged("instruction " + in.ID)
-	}
-	*buf = buf.instruction(in)
-	if !bytes.Equal(sum, buf.sum()) {
-		return in, Damaged("instruction " + in.ID)
-	}
-	return in, nil
-}
 
 func (t *Tx) Instruction(id string) (in instruction.Instruction, ok bool, err error) {
 	err = t.get(func() error {
@@ -67,12 +17,7 @@ func (t *Tx) instruction(id string) (in instruction.Instruction, ok bool, err er
 	if in, ok = t.met(id); ok {
 		return in, true, nil
 	}
-	err = t.c.Query(func(r *Row) error {
-		in, err = takeInstruction(r, &t.buf)
-		ok = err == nil
-		return err
-	}, selectInstruction, id)
-	if ok {
+	if in, ok, err = one(t.c, &instructionRows, " AND id = ?", id); ok {
 		t.remember(in)
 	}
 	return in, ok, err
@@ -130,25 +75,8 @@ func (t *Tx) create(in instruction.Instruction) error {
 	if err != nil {
 		return err
 	}
-	t.buf = t.buf.instruction(in)
-	ackEvent, ackMatch := any(nil), any(nil)
-	if in.AckOn != (instruction.AckRule{}) {
-		ackEvent, ackMatch = in.AckOn.EventType, in.AckOn.Match
-	}
-	args := append(make([]any, 0, 21), in.Position, in.ID, in.Session, in.Content, flag(in.Tracked), flag(in.Priority),
-		int64(in.MaxRetries), ackEvent, ackMatch)
-	text := insertQueued
-	if in.State() != instruction.StateQueued || in.Standing() {
-		trigger := [3]any{}
-		if in.Standing() {
-			trigger = [3]any{in.Trigger.EventType, in.Trigger.Match, in.Trigger.Path}
-		}
-		p := phase.Of(in.Phase).Columns()
-		text, args = insertInstruction, append(append(append(args, trigger[:]...), int64(in.CreatedAt)), p[:]...)
-	} else {
-		args = append(args, int64(in.CreatedAt))
-	}
-	if _, err := t.c.Try(text, append(args, t.buf.sum())...); err != nil {
+	text, args := instructionRows.insert(in)
+	if err := t.run(text, args); err != nil {
 		return err
 	}
 	h.counts[stateIndex(in.Phase.State())]++
@@ -162,9 +90,8 @@ func (t *Tx) replacePhase(old, in instruction.Instruction) error {
 	if err != nil {
 		return err
 	}
-	t.buf = t.buf.instruction(in)
-	p := phase.Of(in.Phase).Columns()
-	if _, err := t.c.Exec(updatePhase, p[0], p[1], p[2], p[3], p[4], p[5], p[6], t.buf.sum(), in.Position); err != nil {
+	text, args := instructionRows.update(old, in)
+	if err := t.run(text, args); err != nil {
 		return err
 	}
 	h.counts[stateIndex(old.Phase.State())]--
@@ -184,16 +111,11 @@ func (t *Tx) Instructions(q store.InstructionQuery) (page []instruction.Instruct
 		if limit <= 0 {
 			limit = store.DefaultLimit
 		}
-		text := "SELECT " + instructionColumns + " FROM instructions" + where + order(q.Order) + limited
-		return t.c.Query(func(r *Row) error {
-			in, err := takeInstruction(r, &t.buf)
-			if err != nil {
-				return err
-			}
+		page, err = every(t.c, &instructionRows, where+order(q.Order)+limited, append(args, int64(limit))...)
+		for _, in := range page {
 			t.remember(in)
-			page = append(page, in)
-			return nil
-		}, text, append(args, int64(limit))...)
+		}
+		return err
 	})
 	return page, err
 }
@@ -202,7 +124,7 @@ func (t *Tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
 	err = t.get(func() error {
 		q.After = 0
 		where, args := conditions(q)
-		count, err := Number(t.c, "SELECT count(*) FROM instructions"+where, args...)
+		count, err := Number(t.c, countInstructions+where, args...)
 		n = int(count)
 		return err
 	})
@@ -220,7 +142,7 @@ func (t *Tx) InstructionCounts() (counts map[instruction.State]int, err error) {
 			counts[state] = int(h.counts[i])
 		}
 		where, args := conditions(store.InstructionQuery{State: instruction.StateSent})
-		waiting, err := Number(t.c, "SELECT count(*) FROM instructions"+where, args...)
+		waiting, err := Number(t.c, countInstructions+where, args...)
 		counts[instruction.StateDelivered] = counts[instruction.StateSent] - int(waiting)
 		counts[instruction.StateSent] = int(waiting)
 		return err
@@ -228,12 +150,13 @@ func (t *Tx) InstructionCounts() (counts map[instruction.State]int, err error) {
 	return counts, err
 }
 
-// conditions returns the WHERE of a query and its arguments. The statement contains the words of a state or a kind
+const countInstructions = "SELECT count(*) FROM instructions WHERE instructions.workspace = :w"
+
+// conditions returns the conditions of a query and its arguments. The statement contains the words of a state or a kind
 // literally, because the planner uses a partial index only if the text itself matches it.
 func conditions(q store.InstructionQuery) (where string, args []any) {
-	terms := []string{"instructions.workspace = :w"}
 	add := func(term string, values ...any) {
-		terms = append(terms, term)
+		where += " AND " + term
 		args = append(args, values...)
 	}
 	if q.Session != "" {
@@ -257,7 +180,7 @@ func conditions(q store.InstructionQuery) (where string, args []any) {
 	if q.After != 0 {
 		add("position > ?", q.After)
 	}
-	return " WHERE " + strings.Join(terms, " AND "), args
+	return where, args
 }
 
 // stateTerm returns the condition of a state. The column has the state of the phase, which is the same for delivered

@@ -64,8 +64,6 @@ func (t *Tx) RemoveTask(task task.Task) (removed map[string]int, err error) {
 		{"attempts", "task", task.Position},
 		{"dependencies", "task", task.ID},
 		{"dependencies", "depends_on", task.ID},
-		{"task_replies", "task", task.Position},
-		{"task_outputs", "task", task.Position},
 		{"task_specs", "task", task.Position},
 		{"tasks", "position", task.Position},
 	} {
@@ -77,18 +75,19 @@ func (t *Tx) RemoveTask(task task.Task) (removed map[string]int, err error) {
 	}
 	delete(t.book.known, task.ID)
 	delete(t.book.touched, task.ID)
-	return removed, t.count(task.Status(), "")
+	return removed, t.countTask(task.Status(), "")
 }
 
 // SetWaits has a task wait for that many others.
 func (t *Tx) SetWaits(task task.Task, waits int) error {
 	mended := task
 	mended.Waits = waits
-	return t.replace("tasks", kindTask, taskNames, taskRow(task), taskRow(mended), "position = ?", task.Position)
+	text, args := taskRows.update(task, mended)
+	return t.run(text, args)
 }
 
 // RestoreDependency writes the row of a dependency if it is not there, and reports whether it was not.
 func (t *Tx) RestoreDependency(task, on string) (added bool, err error) {
-	n, err := t.c.Exec(insertDependent.Get()+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, task})...)
+	n, err := t.addDependency(task, on)
 	return n > 0, err
 }

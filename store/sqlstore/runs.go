@@ -1,72 +1,18 @@
 package sqlstore
 
 import (
-	"bytes"
+	"slices"
+	"strings"
 
-	"waybill/core"
 	"waybill/core/run"
 	"waybill/store"
+	"waybill/store/record"
 )
-
-const (
-	runColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
-		review_rejections_max, stalled_threshold, review_loop_threshold, invalid_worker, invalid_spec, invalid_quality,
-		worker_failures, review_rejections, stalled, review_loop, check_failures_max, check_failures, plan_version, revision, created_at, updated_at,
-		halt, reviewers, standing_worker, standing_spec, standing_quality, naming, findings_spec, findings_quality, frontier,
-		result_form, require_key, proof, sum`
-
-	selectRun       = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND id = ?"
-	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
-	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
-	insertRun       = "INSERT INTO runs (workspace, " + runColumns + ") VALUES (:w, " + runValues + ")"
-	updateRun       = "UPDATE runs SET (" + runColumns + ") = (" + runValues + ") WHERE runs.workspace = :w AND id = ?"
-
-	factColumns = "run_id, key, value, sum"
-	selectFacts = "SELECT " + factColumns + " FROM facts WHERE facts.workspace = :w AND run_id = ? ORDER BY key"
-	insertFact  = "INSERT INTO facts (workspace, " + factColumns + ") VALUES (:w, ?, ?, ?, ?)"
-)
-
-// numbersOf returns the integers of a run in the order of their columns.
-func numbersOf(run run.Run) [19]int64 {
-	p, n := run.Policy, run.Counters
-	return [...]int64{
-		int64(p.InvalidRetries), int64(p.ReviewerFreshRuns), int64(p.WorkerFailures),
-		int64(p.ReviewRejections), int64(p.StalledThreshold), int64(p.ReviewLoopThreshold),
-		int64(n.InvalidResults[0]), int64(n.InvalidResults[1]), int64(n.InvalidResults[2]),
-		int64(n.WorkerFailures), int64(n.ReviewRejections), int64(n.Stalled), int64(n.ReviewLoop),
-		int64(p.CheckFailures), int64(n.CheckFailures),
-		int64(run.PlanVersion), run.Revision, int64(run.CreatedAt), int64(run.UpdatedAt),
-	}
-}
-
-// takeRun takes runColumns and checks them against their sum.
-func takeRun(r *Row, buf *encoder) (number int64, itemRun run.Run, err error) {
-	number, itemRun.ID, itemRun.Plan, itemRun.ItemID = r.Integer(), r.Text(), r.Text(), r.Text()
-	itemRun.State = run.State(r.Text())
-	next := func() int { return int(r.Integer()) }
-	itemRun.Policy = run.Policy{
-		InvalidRetries: next(), ReviewerFreshRuns: next(), WorkerFailures: next(),
-		ReviewRejections: next(), StalledThreshold: next(), ReviewLoopThreshold: next(),
-	}
-	itemRun.Counters = run.Counters{
-		InvalidResults: [core.Roles]int{next(), next(), next()},
-		WorkerFailures: next(), ReviewRejections: next(), Stalled: next(), ReviewLoop: next(),
-	}
-	itemRun.Policy.CheckFailures, itemRun.Counters.CheckFailures = next(), next()
-	itemRun.PlanVersion, itemRun.Revision = next(), r.Integer()
-	itemRun.CreatedAt, itemRun.UpdatedAt = core.Instant(r.Integer()), core.Instant(r.Integer())
-	stands := takeLateColumns(r, &itemRun)
-	sum := r.blob()
-	*buf = buf.run(number, itemRun).columns(stands)
-	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
-		return number, itemRun, Damaged("run " + itemRun.ID)
-	}
-	return number, itemRun, nil
-}
 
 func (t *Tx) Run(id string) (run run.Run, ok bool, err error) {
 	err = t.get(func() error {
-		_, run, ok, err = t.run(selectRun, id)
+		found, there, err := one(t.c, &runRows, " AND id = ?", id)
+		run, ok = found.Run, there
 		return err
 	})
 	return run, ok, err
@@ -74,57 +20,38 @@ func (t *Tx) Run(id string) (run run.Run, ok bool, err error) {
 
 func (t *Tx) LatestRun(plan, itemID string) (run run.Run, ok bool, err error) {
 	err = t.get(func() error {
-		_, run, ok, err = t.run(selectLatestRun, plan, itemID)
+		found, there, err := one(t.c, &runRows, " AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1", plan, itemID)
+		run, ok = found.Run, there
 		return err
 	})
 	return run, ok, err
 }
 
-func (t *Tx) run(text string, args ...any) (number int64, run run.Run, ok bool, err error) {
-	err = t.c.Query(func(r *Row) error {
-		number, run, err = takeRun(r, &t.buf)
-		ok = err == nil
-		return err
-	}, text, args...)
-	return number, run, ok, err
-}
-
 func (t *Tx) PutRun(run run.Run) error {
 	return t.put(func() error {
-		number, _, ok, err := t.run(selectRun, run.ID)
+		old, ok, err := one(t.c, &runRows, " AND id = ?", run.ID)
 		if err != nil {
 			return err
 		}
-		if ok {
-			_, err = t.c.Exec(updateRun, append(runArgs(number, run, &t.buf), run.ID)...)
-		} else {
-			err = t.createRun(run)
+		if err := t.putRun(old, ok, run); err != nil {
+			return err
 		}
-		if err == nil {
-			t.writes++
-		}
-		return err
+		t.writes++
+		return nil
 	})
 }
 
-func (t *Tx) createRun(run run.Run) error {
+func (t *Tx) putRun(old record.Run, ok bool, run run.Run) error {
+	if ok {
+		text, args := runRows.update(old, record.Run{Number: old.Number, Run: run})
+		return t.run(text, args)
+	}
 	last, err := Number(t.c, "SELECT coalesce(max(number), 0) FROM runs WHERE runs.workspace = :w")
 	if err != nil {
 		return err
 	}
-	_, err = t.c.Exec(insertRun, runArgs(last+1, run, &t.buf)...)
-	return err
-}
-
-// runArgs returns the values of runColumns.
-func runArgs(number int64, run run.Run, buf *encoder) []any {
-	args := []any{number, run.ID, run.Plan, run.ItemID, string(run.State)}
-	for _, n := range numbersOf(run) {
-		args = append(args, n)
-	}
-	stands := lateColumns(run)
-	*buf = buf.run(number, run).columns(stands)
-	return append(append(args, stands...), buf.sum())
+	text, args := runRows.insert(record.Run{Number: last + 1, Run: run})
+	return t.run(text, args)
 }
 
 func (t *Tx) RunCounts() (counts map[run.State]int, err error) {
@@ -142,105 +69,77 @@ func (t *Tx) RunCounts() (counts map[run.State]int, err error) {
 	return counts, err
 }
 
-func (t *Tx) Facts(runID string) (facts []store.Fact, err error) {
+func (t *Tx) LatestRuns(plan string) (runs []run.Run, err error) {
+	// The latest runs are looked for in the index alone. They come in its order; told to order them, SQLite would sort
+	// them again, with all their columns.
+	text := "SELECT " + runRows.columns() + ` FROM (
+			SELECT max(number) AS latest FROM runs WHERE runs.workspace = :w AND plan = ? GROUP BY item_id
+		) AS newest CROSS JOIN runs ON runs.workspace = :w AND number = latest`
 	err = t.get(func() error {
 		return t.c.Query(func(r *Row) error {
-			_, f, err := takeFact(r, &t.buf)
-			facts = append(facts, f)
-			return err
-		}, selectFacts, runID)
+			found, err := runRows.take(r)
+			if err != nil {
+				return t.leaveOut(err)
+			}
+			runs = append(runs, found.Run)
+			return nil
+		}, text, plan)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return facts, nil
+	slices.SortFunc(runs, func(a, b run.Run) int { return strings.Compare(a.ItemID, b.ItemID) })
+	return runs, nil
 }
 
-func takeFact(r *Row, buf *encoder) (runID string, f store.Fact, err error) {
-	runID, f.Key, f.Value = r.Text(), r.Text(), r.Text()
-	sum := r.blob()
-	*buf = buf.fact(runID, f)
-	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
-		return runID, f, Damaged("fact " + f.Key + " of run " + runID)
+func (t *Tx) Runs(q store.RunQuery) ([]run.Run, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = store.DefaultLimit
 	}
-	return runID, f, nil
+	text, args := selectingRuns(q)
+	return listed(t, limit, func(r *Row) (run.Run, error) {
+		found, err := runRows.take(r)
+		return found.Run, err
+	}, text, args...)
 }
 
-func (t *Tx) PutFacts(runID string, facts []store.Fact) error {
-	return t.put(func() error {
-		if err := t.factsAllowed(runID, facts); err != nil {
-			return err
-		}
-		left, err := t.makeRoom(runID, facts)
-		if err != nil {
-			return err
-		}
-		for _, f := range facts {
-			if _, there := left[f.Key]; there {
-				continue
-			}
-			if err := t.insertFact(runID, f); err != nil {
-				return err
-			}
-		}
-		t.writes++
-		return nil
-	})
+// selectingRuns returns the statement that lists what a query selects. The runs of a plan are listed state by
+// state, which SQLite merges in the order of their index.
+func selectingRuns(q store.RunQuery) (text string, args []any) {
+	states := []run.State{q.State}
+	if q.Plan != "" && q.State == "" {
+		states = run.States()
+	}
+	var texts []string
+	for _, state := range states {
+		q.State = state
+		where, more := runConditions(q)
+		texts = append(texts, "SELECT "+runRows.columns()+" FROM runs"+where)
+		args = append(args, more...)
+	}
+	return strings.Join(texts, " UNION ALL ") + " ORDER BY 1 DESC", args
 }
 
-// makeRoom deletes the facts of a run that differ from the given ones, and returns the values of the remaining ones.
-// Few facts change at a time, and unchanged ones cost no page. If one fact is damaged, makeRoom deletes all.
-func (t *Tx) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
-	wanted := make(map[string]string, len(facts))
-	for _, f := range facts {
-		wanted[f.Key] = f.Value
+// runConditions returns the WHERE clause of a query with its index. SQLite has no row counts and would choose another
+// index.
+func runConditions(q store.RunQuery) (text string, args []any) {
+	terms := []string{"runs.workspace = :w"}
+	index := ""
+	add := func(term string, arg any) {
+		terms = append(terms, term)
+		args = append(args, arg)
 	}
-	left = make(map[string]string, len(facts))
-	var gone []string
-	broken := false
-	err = t.c.Query(func(r *Row) error {
-		_, f, err := takeFact(r, &t.buf)
-		broken = broken || err != nil
-		if value, ok := wanted[f.Key]; ok && value == f.Value {
-			left[f.Key] = f.Value
-		} else {
-			gone = append(gone, f.Key)
-		}
-		return nil
-	}, selectFacts, runID)
-	if err != nil {
-		return nil, err
+	if q.State != "" {
+		index = " INDEXED BY runs_state"
+		add("state = ?", string(q.State))
 	}
-	if broken {
-		_, err := t.c.Exec("DELETE FROM facts WHERE facts.workspace = :w AND run_id = ?", runID)
-		return nil, err
+	if q.Plan != "" {
+		index = " INDEXED BY runs_plan"
+		add("plan = ?", q.Plan)
 	}
-	for _, key := range gone {
-		if _, err := t.c.Exec("DELETE FROM facts WHERE facts.workspace = :w AND run_id = ? AND key = ?", runID, key); err != nil {
-			return nil, err
-		}
+	if q.Behind != "" {
+		add("number < (SELECT number FROM runs WHERE runs.workspace = :w AND id = ?)", q.Behind)
 	}
-	return left, nil
-}
-
-func (t *Tx) insertFact(runID string, f store.Fact) error {
-	t.buf = t.buf.fact(runID, f)
-	_, err := t.c.Exec(insertFact, runID, f.Key, f.Value, t.buf.sum())
-	return err
-}
-
-// factsAllowed looks before anything is deleted, so that a refusal leaves the facts as they are.
-func (t *Tx) factsAllowed(runID string, facts []store.Fact) error {
-	keys := make(map[string]bool, len(facts))
-	for _, f := range facts {
-		if keys[f.Key] {
-			return refuse("put facts of run %s: the key %q is given twice", runID, f.Key)
-		}
-		keys[f.Key] = true
-	}
-	n, err := Number(t.c, "SELECT count(*) FROM runs WHERE runs.workspace = :w AND id = ?", runID)
-	if err == nil && n == 0 {
-		return refuse("put facts: there is no run %q", runID)
-	}
-	return err
+	return index + " WHERE " + strings.Join(terms, " AND "), args
 }

@@ -61,7 +61,7 @@ func boundingTasks(q store.TaskQuery, asked int64) (text string, args []any) {
 	if len(texts) > 1 {
 		from, args = "("+strings.Join(texts, " UNION ALL ")+order+limited+")", append(args, asked)
 	}
-	return "SELECT " + taskColumns.Get() + " FROM " + from + " AS tasks" + strings.TrimPrefix(taskTable(""), "tasks") +
+	return "SELECT " + taskColumns() + " FROM " + from + " AS tasks" + strings.TrimPrefix(taskTable(""), "tasks") +
 		" WHERE tasks.workspace = :w" + strings.Replace(order, "position", "tasks.position", 1), args
 }
 
@@ -144,7 +144,7 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 			q.Live, q.Status = false, status
 		}
 		where, more := taskConditions(q)
-		texts = append(texts, "SELECT "+taskColumns.Get()+" FROM "+taskTable(bestIndex(q))+where)
+		texts = append(texts, "SELECT "+taskColumns()+" FROM "+taskTable(bestIndex(q))+where)
 		args = append(args, more...)
 	}
 	order := " ORDER BY tasks.position"

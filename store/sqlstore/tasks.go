@@ -11,11 +11,8 @@ import (
 
 // taskBook is the knowledge of a transaction about tasks.
 type taskBook struct {
-	known      map[string]task.Task // stored tasks that a writing transaction has read
-	touched    map[string]bool      // tasks that must be coherent at the end
-	counts     taskCounts
-	countsRead bool
-	countsPut  bool
+	known   map[string]task.Task // stored tasks that a writing transaction has read
+	touched map[string]bool      // tasks that must be coherent at the end
 }
 
 func (t *Tx) Task(id string) (task task.Task, ok bool, err error) {
@@ -34,13 +31,13 @@ func (t *Tx) task(id string) (task task.Task, ok bool, err error) {
 		task, err = t.takeTask(r)
 		ok = err == nil
 		return err
-	}, selectTask.Get(), id)
+	}, "SELECT "+taskColumns()+" FROM "+taskTable("")+" WHERE tasks.workspace = :w AND tasks.id = ?", id)
 	return task, ok, err
 }
 
 // takeTask reads a task and records it. Only a task that this transaction wrote may be incoherent.
 func (t *Tx) takeTask(r *Row) (task.Task, error) {
-	task, err := takeTask(r, &t.buf)
+	task, err := takeTask(r)
 	if err != nil {
 		return task, err
 	}
@@ -128,26 +125,23 @@ func (t *Tx) putTask(tsk task.Task) error {
 
 // createTask inserts a task. Only the first of its rows can be refused.
 func (t *Tx) createTask(tsk task.Task) error {
-	if _, err := t.c.Try(insertTask.Get(), t.summed(kindTask, taskRow(tsk))...); err != nil {
+	text, args := taskRows.insert(tsk)
+	if err := t.run(text, args); err != nil {
 		return err
 	}
-	if _, err := t.c.Exec(insertSpec.Get(), t.summed(kindSpec, specRow(tsk))...); err != nil {
+	text, args = specRows.insert(tsk)
+	if err := t.run(text, args); err != nil {
 		return err
 	}
-	if err := t.putTexts(task.Task{}, tsk); err != nil {
-		return err
-	}
-	return t.count("", tsk.Status())
+	return t.countTask("", tsk.Status())
 }
 
 func (t *Tx) replaceTask(old, task task.Task) error {
-	if err := t.replace("tasks", kindTask, taskNames, taskRow(old), taskRow(task), "position = ?", task.Position); err != nil {
+	text, args := taskRows.update(old, task)
+	if err := t.run(text, args); err != nil {
 		return err
 	}
-	if err := t.putTexts(old, task); err != nil {
-		return err
-	}
-	if err := t.count(old.Status(), task.Status()); err != nil {
+	if err := t.countTask(old.Status(), task.Status()); err != nil {
 		return err
 	}
 	task.Current = old.Current
@@ -155,22 +149,68 @@ func (t *Tx) replaceTask(old, task task.Task) error {
 	return nil
 }
 
-// putTexts writes the texts of a task that have changed.
-func (t *Tx) putTexts(old, task task.Task) (err error) {
-	if old.Output != task.Output || old.Question != task.Question || old.Offer != task.Offer {
-		if hasOutput(task) {
-			_, err = t.c.Exec(putOutput.Get(), t.summed(kindOutput, outputRow(task))...)
-		} else {
-			_, err = t.c.Exec("DELETE FROM task_outputs WHERE task_outputs.workspace = :w AND task = ?", task.Position)
-		}
+// countTask notes, for commit to store, that a task has come from one status to another. "" is none.
+func (t *Tx) countTask(from, to task.Status) error {
+	if from == to {
+		return nil
 	}
-	if err != nil || old.Reply == task.Reply && old.Choice == task.Choice {
+	h, err := t.ChangeHead()
+	if err != nil {
 		return err
 	}
-	if task.Reply != "" {
-		_, err = t.c.Exec(putTaskReply.Get(), t.summed(kindTaskReply, taskReplyRow(task))...)
-	} else {
-		_, err = t.c.Exec("DELETE FROM task_replies WHERE task_replies.workspace = :w AND task = ?", task.Position)
+	if from != "" {
+		h.tasks[taskIndex(from)]--
 	}
-	return err
+	if to != "" {
+		h.tasks[taskIndex(to)]++
+	}
+	return nil
+}
+
+func (t *Tx) TaskCounts() (counts map[task.Status]int, err error) {
+	err = t.get(func() error {
+		h, err := t.theHead()
+		if err != nil {
+			return err
+		}
+		counts = make(map[task.Status]int)
+		for i, status := range task.Statuses() {
+			counts[status] = int(h.tasks[i])
+		}
+		return nil
+	})
+	return counts, err
+}
+
+func taskIndex(s task.Status) int { return slices.Index(task.Statuses(), s) }
+
+const newestAttempt = ` LEFT JOIN attempts ON attempts.task = tasks.position AND attempts.workspace = tasks.workspace
+	AND attempts.number = (SELECT max(number) FROM attempts AS a WHERE a.task = tasks.position AND a.workspace = tasks.workspace)`
+
+// taskColumns are all that make a task, with its newest attempt.
+func taskColumns() string {
+	return taskRows.columns() + ", " + specRows.columns() + ", " + attemptRows.columns()
+}
+
+// taskTable returns the FROM clause for taskColumns. by is the index for the tasks.
+func taskTable(by string) string {
+	return "tasks" + by + newestAttempt + " LEFT JOIN task_specs ON task_specs.task = tasks.position AND task_specs.workspace = tasks.workspace"
+}
+
+// takeTask takes taskColumns.
+func takeTask(r *Row) (t task.Task, err error) {
+	rest, sound := taskRows.kind.Take(r.values[r.next:], &t)
+	if sound {
+		rest, sound = specRows.kind.Take(rest, &t)
+	}
+	if !sound {
+		return t, Damaged(taskRows.kind.Called(&t))
+	}
+	if r.next = len(r.values) - len(rest); rest[0] == nil {
+		return t, nil // only within the transaction that creates it, a task has no attempt
+	}
+	a, err := attemptRows.take(r)
+	a.TaskID = t.ID
+	t.Current = a.Attempt
+	return t, err
 }

@@ -41,7 +41,6 @@ type Tx struct {
 	headPut  bool
 	known    map[string]instruction.Instruction // stored instructions that the transaction has read
 	book     taskBook
-	buf      encoder // scratch
 }
 
 // ErrOver is the error of a method that is called after the end of its transaction.
@@ -90,9 +89,6 @@ func (t *Tx) prepareCommit() error {
 		if err := t.storeHead(); err != nil {
 			return t.c.Fault(err)
 		}
-	}
-	if err := t.storeTaskCounts(); err != nil {
-		return t.c.Fault(err)
 	}
 	return nil
 }

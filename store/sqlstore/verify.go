@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"waybill/core/instruction"
+	"waybill/core/task"
 	"waybill/store"
 )
 
@@ -33,7 +33,7 @@ func (v *Verifier) Checks() []Check {
 	return []Check{
 		{"rows", v.tables},
 		{"event log", v.events},
-		{"counts", v.counts},
+		{"counts", v.instructionCounts},
 		{"task counts", v.taskCounts},
 	}
 }
@@ -104,12 +104,10 @@ func (v *Verifier) events() error {
 				return err
 			}
 			link.begin(h)
-			var buf encoder
-			if err := v.Conn.Query(func(r *Row) error {
+			if err := read(v.Conn, &eventRows, func(ev store.Event, damage error) error {
 				n++
-				ev, damage := takeEvent(r, &buf)
 				return link.follow(ev, damage)
-			}, selectEvents+" ORDER BY seq"+limited, link.seq, int64(pageSize)); err != nil {
+			}, " AND seq > ? ORDER BY seq"+limited, link.seq, int64(pageSize)); err != nil {
 				return err
 			}
 			if n < pageSize {
@@ -163,27 +161,77 @@ func (l *chainLink) end(h Head) {
 	}
 }
 
-// counts compares the counts of the head with the rows.
-func (v *Verifier) counts() error {
+func (v *Verifier) instructionCounts() error {
+	return v.counts("instructions", func(h Head, check func(value string, want int64)) {
+		for i, state := range phases {
+			check(string(state), h.counts[i])
+		}
+	})
+}
+
+func (v *Verifier) taskCounts() error {
+	return v.counts("tasks", func(h Head, check func(value string, want int64)) {
+		for i, status := range task.Statuses() {
+			check(string(status), h.tasks[i])
+		}
+	})
+}
+
+// counts compares counts of the head with the rows of a table.
+func (v *Verifier) counts(table string, each func(h Head, check func(value string, want int64))) error {
+	column := map[string]string{"instructions": "state", "tasks": "status"}[table]
 	return v.Moment(func() error {
 		h, err := ReadHead(v.Conn)
 		if err != nil {
 			return err
 		}
-		var rows [len(phases)]int64
+		rows := map[string]int64{}
 		if err := v.Conn.Query(func(r *Row) error {
-			if i := stateIndex(instruction.State(r.Text())); i >= 0 {
-				rows[i] = r.Integer()
-			}
+			rows[r.Text()] = r.Integer()
 			return r.err
-		}, "SELECT state, count(*) FROM instructions WHERE instructions.workspace = :w GROUP BY state"); err != nil {
+		}, "SELECT "+column+", count(*) FROM "+table+" WHERE "+table+".workspace = :w GROUP BY "+column); err != nil {
 			return err
 		}
-		for i, state := range phases {
-			if rows[i] != h.counts[i] {
-				v.Add("the count of "+string(state)+" instructions", "it is %d, but there are %d", h.counts[i], rows[i])
+		each(h, func(value string, want int64) {
+			if rows[value] != want {
+				v.Add("the count of "+value+" "+table, "it is %d, but there are %d", want, rows[value])
 			}
-		}
+		})
 		return nil
 	})
+}
+
+// wholeness returns the fault of a row with correct checksums.
+func (v *Verifier) wholeness(tb Table, item any) error {
+	damage, err := tb.whole(v.Conn, item)
+	if damage.Detail != "" {
+		v.found = append(v.found, damage)
+	}
+	return err
+}
+
+// tailLength is the number of newest records that are checked when a store is opened. It is enough to find a torn or
+// foreign end, and costs no noticeable time.
+const tailLength = 16
+
+// CheckTail checks that the newest records follow one from the other and end where head says.
+func CheckTail(c Conn, h Head) error {
+	first := max(h.Oldest, h.Newest-tailLength)
+	prev, seq := h.Base, first-1
+	err := read(c, &eventRows, func(ev store.Event, damage error) error {
+		if damage != nil {
+			return damage
+		}
+		// Of the first record of a tail the one before is not at hand, unless it is the oldest.
+		linked := store.Chain(prev, ev) == ev.Hash || (ev.Seq == first && first > h.Oldest)
+		if ev.Seq != seq+1 || !linked {
+			return Damaged(fmt.Sprintf("the event log at number %d", seq+1))
+		}
+		prev, seq = ev.Hash, ev.Seq
+		return nil
+	}, " AND seq > ? ORDER BY seq", first-1)
+	if err == nil && (seq != h.Newest || prev != h.Hash) {
+		err = Damaged("the end of the event log")
+	}
+	return err
 }

@@ -21,14 +21,14 @@ func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
 			"SELECT count(*) FROM runs WHERE runs.workspace = $1",
 		},
 		{
-			"INSERT INTO task_outputs (workspace, task, sum) VALUES (:w, ?, ?) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
-			"INSERT INTO task_outputs (task, sum) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET sum = excluded.sum",
-			"INSERT INTO task_outputs (workspace, task, sum) VALUES ($1, $2, $3) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
+			"INSERT INTO task_specs (workspace, task, sum) VALUES (:w, ?, ?) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
+			"INSERT INTO task_specs (task, sum) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET sum = excluded.sum",
+			"INSERT INTO task_specs (workspace, task, sum) VALUES ($1, $2, $3) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
 		},
 		{
-			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_outputs ON task_outputs.task = position AND task_outputs.workspace = tasks.workspace WHERE tasks.workspace = :w AND x = ?",
-			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_outputs ON task_outputs.task = position WHERE x = ?",
-			"SELECT 1 FROM tasks LEFT JOIN task_outputs ON task_outputs.task = position AND task_outputs.workspace = tasks.workspace WHERE tasks.workspace = $1 AND x = $2",
+			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_specs ON task_specs.task = position AND task_specs.workspace = tasks.workspace WHERE tasks.workspace = :w AND x = ?",
+			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_specs ON task_specs.task = position WHERE x = ?",
+			"SELECT 1 FROM tasks LEFT JOIN task_specs ON task_specs.task = position AND task_specs.workspace = tasks.workspace WHERE tasks.workspace = $1 AND x = $2",
 		},
 		{
 			"SELECT 1 FROM breakers WHERE breakers.workspace = :w AND key = ?", "SELECT 1 FROM breakers WHERE key = ?",

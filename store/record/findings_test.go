@@ -1,4 +1,4 @@
-package sqlstore_test
+package record
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core/run"
-	"waybill/store/sqlstore"
 )
 
 // TestFindingsThatNobodyWroteAreNotRead: what is stored of findings has one form, and anything else is damage.
@@ -15,10 +14,10 @@ func TestFindingsThatNobodyWroteAreNotRead(t *testing.T) {
 		" ", "x", "1", `1 2 "a"`, `1 2 "a" "b" `, ` 1 2 "a" "b"`, `1 2 "a" "b"3`, `1 2 a b`, "1 2 `a` `b`", `1  2 "a" "b"`, `01 2 "a" "b"`,
 		`+1 2 "a" "b"`, `-1 2 "a" "b"`, `1 -2 "a" "b"`, `0 0 "" ""`, `1 2 "\x61" "b"`, `99999999999999999999 2 "a" "b"`,
 	} {
-		_, err := sqlstore.ReadFindings(stored)
+		_, err := readFindings(stored)
 		require.Error(t, err, "%q", stored)
 	}
-	f, err := sqlstore.ReadFindings("")
+	f, err := readFindings("")
 	require.NoError(t, err)
 	require.Zero(t, f)
 }
@@ -30,11 +29,11 @@ func FuzzFindings(f *testing.F) {
 	f.Add(3, 0, "\x00\xff\n", "é", "0 0 \"\" \"\"")
 	f.Fuzz(func(t *testing.T, same, swaps int, last, before, stored string) {
 		want := run.Findings{Last: last, Before: before, Same: max(same, 0), Swaps: max(swaps, 0)}
-		got, err := sqlstore.ReadFindings(sqlstore.WrittenFindings(want))
+		got, err := readFindings(writtenFindings(want))
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		if got, err = sqlstore.ReadFindings(stored); err == nil {
-			require.Equal(t, stored, sqlstore.WrittenFindings(got))
+		if got, err = readFindings(stored); err == nil {
+			require.Equal(t, stored, writtenFindings(got))
 		}
 	})
 }
