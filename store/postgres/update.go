@@ -146,7 +146,7 @@ func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) 
 // connection can find out the outcome. A transaction without a put stores no stamp.
 func (s *Store) commit(within context.Context, c *conn, t *sqlstore.Tx, commits int64) error {
 	began := time.Now()
-	next, written, sent := commit{number: commits + 1, stamp: rand.Text()}, t.Writes() > 0, false
+	next, written, sent := commit{number: commits + 1, stamp: rand.Text()}, sqlstore.Contracts(t).Writes() > 0, false
 	err := t.Commit(func() (err error) {
 		sent = true
 		if !written {

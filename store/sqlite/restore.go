@@ -141,7 +141,7 @@ func build(ctx context.Context, temp string, fill func(tx store.Tx) error) (newe
 	if err := firstError(err, t.Incoherent()); err != nil {
 		return 0, err
 	}
-	if _, newest, err = t.Bounds(); err != nil {
+	if _, newest, err = sqlstore.Contracts(t).Bounds(); err != nil {
 		return 0, err
 	}
 	return newest, commit(t, c)

@@ -11,7 +11,7 @@ const (
 	ofSession    = "attempts.session = ? ORDER BY attempts.number DESC LIMIT 1"
 )
 
-func (t *Tx) Attempt(id string) (a task.Attempt, ok bool, err error) {
+func (t attemptRecords) Attempt(id string) (a task.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt("attempts.id = ?", id)
 		return err
@@ -19,7 +19,7 @@ func (t *Tx) Attempt(id string) (a task.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *Tx) AttemptOf(session string) (a task.Attempt, ok bool, err error) {
+func (t attemptRecords) AttemptOf(session string) (a task.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt(ofSession, session)
 		return err
@@ -27,7 +27,7 @@ func (t *Tx) AttemptOf(session string) (a task.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *Tx) AttemptUnder(token string) (a task.Attempt, ok bool, err error) {
+func (t attemptRecords) AttemptUnder(token string) (a task.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt("attempts.token = ?", token)
 		return err
@@ -35,7 +35,7 @@ func (t *Tx) AttemptUnder(token string) (a task.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *Tx) attempt(where, key string) (a task.Attempt, ok bool, err error) {
+func (t attemptRecords) attempt(where, key string) (a task.Attempt, ok bool, err error) {
 	err = t.c.Query(func(r *Row) error {
 		a, err = takeOwnedAttempt(r)
 		ok = err == nil
@@ -44,12 +44,12 @@ func (t *Tx) attempt(where, key string) (a task.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *Tx) PutAttempt(a task.Attempt) error {
+func (t attemptRecords) PutAttempt(a task.Attempt) error {
 	return t.put(func() error { return t.putAttempt(a) })
 }
 
 // putAttempt reads no other attempt than the newest, unless it replaces an earlier one.
-func (t *Tx) putAttempt(a task.Attempt) error {
+func (t attemptRecords) putAttempt(a task.Attempt) error {
 	task, ok, err := t.task(a.TaskID)
 	switch newest := task.Current; {
 	case err != nil:
@@ -71,7 +71,7 @@ func (t *Tx) putAttempt(a task.Attempt) error {
 	return t.replaceAttempt(task, old, a)
 }
 
-func (t *Tx) createAttempt(task task.Task, a task.Attempt) error {
+func (t attemptRecords) createAttempt(task task.Task, a task.Attempt) error {
 	if newest := task.Current; newest.Number > 0 && !newest.Finished() {
 		return refuse("put attempt %s: attempt %s of its task is not finished", a.ID, newest.ID)
 	}
@@ -89,7 +89,7 @@ func (t *Tx) createAttempt(task task.Task, a task.Attempt) error {
 	return err
 }
 
-func (t *Tx) replaceAttempt(task task.Task, old, a task.Attempt) error {
+func (t attemptRecords) replaceAttempt(task task.Task, old, a task.Attempt) error {
 	if old.TaskID != a.TaskID || old.Number != a.Number || old.Cause != a.Cause || old.CreatedAt != a.CreatedAt {
 		return refuse("put attempt %s: its task, number, cause and creation cannot be replaced", a.ID)
 	}
@@ -114,7 +114,7 @@ func (t *Tx) replaceAttempt(task task.Task, old, a task.Attempt) error {
 // ownSession refuses a session that belongs to another task. One attempt of the session decides, because all its
 // attempts belong to one task. Together with one unfinished attempt per task, this keeps two unfinished attempts out of
 // one session.
-func (t *Tx) ownSession(task task.Task, a task.Attempt) error {
+func (t attemptRecords) ownSession(task task.Task, a task.Attempt) error {
 	if a.Session() == "" {
 		return nil
 	}
@@ -126,20 +126,20 @@ func (t *Tx) ownSession(task task.Task, a task.Attempt) error {
 }
 
 // noteAttempt notes an attempt that was put.
-func (t *Tx) noteAttempt(task task.Task, a task.Attempt) {
+func (t attemptRecords) noteAttempt(task task.Task, a task.Attempt) {
 	if a.Number >= task.Current.Number {
 		task.Current = a
 	}
 	t.noteTask(task)
 }
 
-func (t *Tx) Attempts(taskID string, after, limit int) ([]task.Attempt, error) {
-	return listed(t, limit, takeOwnedAttempt, selectingOwned(&attemptRows)+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
+func (t attemptRecords) Attempts(taskID string, after, limit int) ([]task.Attempt, error) {
+	return listed(t.Tx, limit, takeOwnedAttempt, selectingOwned(&attemptRows)+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
 }
 
 // Leased skips attempts of tasks that are known to be damaged: their end could not be recorded.
-func (t *Tx) Leased(after core.Instant, limit int) ([]task.Attempt, error) {
-	return listed(t, limit, func(r *Row) (task.Attempt, error) {
+func (t attemptRecords) Leased(after core.Instant, limit int) ([]task.Attempt, error) {
+	return listed(t.Tx, limit, func(r *Row) (task.Attempt, error) {
 		a, err := takeOwnedAttempt(r)
 		if of := Damaged("task " + a.TaskID); err == nil && t.o.IsSpoilt != nil && t.o.IsSpoilt(of) {
 			err = of

@@ -15,7 +15,7 @@ func EventsBackwards(c Conn, each func(ev store.Event, damage error) error) erro
 	return read(c, &eventRows, each, " ORDER BY seq DESC")
 }
 
-func (t *Tx) Append(ev store.Event) (seq int64, err error) {
+func (t eventLog) Append(ev store.Event) (seq int64, err error) {
 	err = t.put(func() error {
 		h, err := t.ChangeHead()
 		if err != nil {
@@ -41,7 +41,7 @@ func (t *Tx) InsertRecord(ev store.Event) error {
 	return t.run(text, args)
 }
 
-func (t *Tx) Events(after int64, limit int, types []core.EventType) ([]store.Event, error) {
+func (t eventLog) Events(after int64, limit int, types []core.EventType) ([]store.Event, error) {
 	text, args := " AND seq > ?", []any{after}
 	if len(types) > 0 {
 		text += " AND type IN (?" + strings.Repeat(", ?", len(types)-1) + ")"
@@ -52,11 +52,11 @@ func (t *Tx) Events(after int64, limit int, types []core.EventType) ([]store.Eve
 	return t.events(limit, text+" ORDER BY seq"+limited, args...)
 }
 
-func (t *Tx) EventsOf(subject string, after int64, limit int) ([]store.Event, error) {
+func (t eventLog) EventsOf(subject string, after int64, limit int) ([]store.Event, error) {
 	return t.events(limit, " AND subject = ? AND seq > ? ORDER BY seq"+limited, subject, after)
 }
 
-func (t *Tx) events(limit int, where string, args ...any) (page []store.Event, err error) {
+func (t eventLog) events(limit int, where string, args ...any) (page []store.Event, err error) {
 	err = t.get(func() error {
 		page, err = every(t.c, &eventRows, where, append(args, int64(max(limit, 0)))...)
 		return err
@@ -64,7 +64,7 @@ func (t *Tx) events(limit int, where string, args ...any) (page []store.Event, e
 	return page, err
 }
 
-func (t *Tx) Bounds() (oldest, newest int64, err error) {
+func (t eventLog) Bounds() (oldest, newest int64, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err == nil {
@@ -75,7 +75,7 @@ func (t *Tx) Bounds() (oldest, newest int64, err error) {
 	return oldest, newest, err
 }
 
-func (t *Tx) Tip() (p store.Point, err error) {
+func (t eventLog) Tip() (p store.Point, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err == nil {
@@ -86,7 +86,7 @@ func (t *Tx) Tip() (p store.Point, err error) {
 	return p, err
 }
 
-func (t *Tx) Root() (r store.Root, err error) {
+func (t eventLog) Root() (r store.Root, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err != nil {
@@ -101,7 +101,7 @@ func (t *Tx) Root() (r store.Root, err error) {
 	return r, err
 }
 
-func (t *Tx) PutRoot(r store.Root) error {
+func (t eventLog) PutRoot(r store.Root) error {
 	return t.put(func() error {
 		h, err := t.theHead()
 		if err != nil {
@@ -119,7 +119,7 @@ func (t *Tx) PutRoot(r store.Root) error {
 	})
 }
 
-func (t *Tx) SeqBefore(at core.Instant) (seq int64, err error) {
+func (t eventLog) SeqBefore(at core.Instant) (seq int64, err error) {
 	err = t.get(func() error {
 		seq, err = t.seqBefore(at)
 		return err
@@ -128,7 +128,7 @@ func (t *Tx) SeqBefore(at core.Instant) (seq int64, err error) {
 }
 
 // seqBefore searches by halves: time runs forwards in the log, which spares it an index.
-func (t *Tx) seqBefore(at core.Instant) (int64, error) {
+func (t eventLog) seqBefore(at core.Instant) (int64, error) {
 	h, err := t.theHead()
 	if err != nil {
 		return 0, err
@@ -144,7 +144,7 @@ func (t *Tx) seqBefore(at core.Instant) (int64, error) {
 	return h.Oldest - 1 + int64(n), err
 }
 
-func (t *Tx) Prune(before core.Instant, limit int) (removed int, err error) {
+func (t whole) Prune(before core.Instant, limit int) (removed int, err error) {
 	err = t.put(func() error {
 		for _, prune := range []func(core.Instant, int64) (int64, error){
 			t.pruneInstructions, t.pruneAnswers, t.prunePrompts, t.pruneEvents,
@@ -164,7 +164,7 @@ func (t *Tx) Prune(before core.Instant, limit int) (removed int, err error) {
 	return removed, err
 }
 
-func (t *Tx) pruneInstructions(before core.Instant, limit int64) (int64, error) {
+func (t whole) pruneInstructions(before core.Instant, limit int64) (int64, error) {
 	const over = `SELECT id FROM instructions WHERE instructions.workspace = :w AND
 		(state IN ('acknowledged', 'cancelled') OR (state = 'sent' AND tracked = 0)) AND coalesce(ended_at, sent_at) < ?
 		ORDER BY coalesce(ended_at, sent_at), position` + limited
@@ -176,14 +176,14 @@ func (t *Tx) pruneInstructions(before core.Instant, limit int64) (int64, error) 
 		return 0, err
 	}
 	for _, id := range ids {
-		if err := t.removeInstruction(id); err != nil {
+		if err := (instructionRecords{t.Tx}).removeInstruction(id); err != nil {
 			return 0, err
 		}
 	}
 	return int64(len(ids)), nil
 }
 
-func (t *Tx) removeInstruction(id string) error {
+func (t instructionRecords) removeInstruction(id string) error {
 	in, _, err := t.instruction(id)
 	if err != nil {
 		return err
@@ -201,13 +201,13 @@ func (t *Tx) removeInstruction(id string) error {
 	return nil
 }
 
-func (t *Tx) pruneAnswers(before core.Instant, limit int64) (int64, error) {
+func (t whole) pruneAnswers(before core.Instant, limit int64) (int64, error) {
 	return t.c.Exec("DELETE FROM answers WHERE answers.workspace = :w AND key IN (SELECT key FROM answers WHERE answers.workspace = :w AND at < ? ORDER BY at, key"+limited+")",
 		int64(before), limit)
 }
 
-func (t *Tx) pruneEvents(before core.Instant, limit int64) (int64, error) {
-	last, err := t.seqBefore(before)
+func (t whole) pruneEvents(before core.Instant, limit int64) (int64, error) {
+	last, err := eventLog{t.Tx}.seqBefore(before)
 	if err != nil {
 		return 0, err
 	}
@@ -218,7 +218,7 @@ func (t *Tx) pruneEvents(before core.Instant, limit int64) (int64, error) {
 	if last = min(last, h.Oldest+limit-1); last < h.Oldest {
 		return 0, nil
 	}
-	cut, err := t.event(last)
+	cut, err := eventLog{t.Tx}.event(last)
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +232,7 @@ func (t *Tx) pruneEvents(before core.Instant, limit int64) (int64, error) {
 }
 
 // event gets the record of that number, which must be there.
-func (t *Tx) event(seq int64) (ev store.Event, err error) {
+func (t eventLog) event(seq int64) (ev store.Event, err error) {
 	ev, found, err := one(t.c, &eventRows, " AND seq > ? ORDER BY seq LIMIT 1", seq-1)
 	if err == nil && (!found || ev.Seq != seq) {
 		err = Damaged("event " + strconv.FormatInt(seq, 10))

@@ -23,13 +23,13 @@ var selectIDs = lazy.Value[map[store.IDKind]string]{Of: func() map[store.IDKind]
 }}
 
 // IDs checks no sums: the caller reads the row of an id before it uses it.
-func (t *Tx) IDs(q store.IDQuery) ([]string, error) {
+func (t whole) IDs(q store.IDQuery) ([]string, error) {
 	text, ok := selectIDs.Get()[q.Kind]
 	if !ok {
 		return nil, refuse("there are no ids of the kind %d", q.Kind)
 	}
 	take := func(r *Row) (string, error) { return r.Text(), r.err }
-	return listed(t, q.Limit, take, text, q.Prefix, behind(q.Prefix), q.Suffix, q.Suffix)
+	return listed(t.Tx, q.Limit, take, text, q.Prefix, behind(q.Prefix), q.Suffix, q.Suffix)
 }
 
 // behind returns the first text in byte order after all texts with a prefix. It returns U+10FFFF as the end of all

@@ -5,7 +5,7 @@ import (
 	"waybill/store"
 )
 
-func (t *Tx) Instruction(id string) (in instruction.Instruction, ok bool, err error) {
+func (t instructionRecords) Instruction(id string) (in instruction.Instruction, ok bool, err error) {
 	err = t.get(func() error {
 		in, ok, err = t.instruction(id)
 		return err
@@ -13,7 +13,7 @@ func (t *Tx) Instruction(id string) (in instruction.Instruction, ok bool, err er
 	return in, ok, err
 }
 
-func (t *Tx) instruction(id string) (in instruction.Instruction, ok bool, err error) {
+func (t instructionRecords) instruction(id string) (in instruction.Instruction, ok bool, err error) {
 	if in, ok = t.met(id); ok {
 		return in, true, nil
 	}
@@ -24,7 +24,7 @@ func (t *Tx) instruction(id string) (in instruction.Instruction, ok bool, err er
 }
 
 // met returns the stored instruction if the transaction knows it without a query.
-func (t *Tx) met(id string) (in instruction.Instruction, ok bool) {
+func (t instructionRecords) met(id string) (in instruction.Instruction, ok bool) {
 	if in, ok = t.known[id]; !ok && t.writable {
 		in, ok = t.recent.instructions[id]
 	}
@@ -32,19 +32,19 @@ func (t *Tx) met(id string) (in instruction.Instruction, ok bool) {
 }
 
 // remember notes what is stored, for a putting verb to come.
-func (t *Tx) remember(in instruction.Instruction) {
+func (t instructionRecords) remember(in instruction.Instruction) {
 	if t.writable {
 		t.known[in.ID] = in
 	}
 }
 
-func (t *Tx) PutInstruction(in instruction.Instruction) error {
+func (t instructionRecords) PutInstruction(in instruction.Instruction) error {
 	return t.put(func() error { return t.putInstruction(in) })
 }
 
 // putInstruction tries to insert an instruction that the transaction has not read. The most frequent case, a new
 // instruction, then costs one statement.
-func (t *Tx) putInstruction(in instruction.Instruction) error {
+func (t instructionRecords) putInstruction(in instruction.Instruction) error {
 	if in.Position < 1 {
 		return refuse("put instruction %s: position %d is below 1", in.ID, in.Position)
 	}
@@ -70,7 +70,7 @@ func (t *Tx) putInstruction(in instruction.Instruction) error {
 	return t.replacePhase(old, in)
 }
 
-func (t *Tx) create(in instruction.Instruction) error {
+func (t instructionRecords) create(in instruction.Instruction) error {
 	h, err := t.ChangeHead()
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (t *Tx) create(in instruction.Instruction) error {
 	return nil
 }
 
-func (t *Tx) replacePhase(old, in instruction.Instruction) error {
+func (t instructionRecords) replacePhase(old, in instruction.Instruction) error {
 	h, err := t.ChangeHead()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (t *Tx) replacePhase(old, in instruction.Instruction) error {
 	return nil
 }
 
-func (t *Tx) Instructions(q store.InstructionQuery) (page []instruction.Instruction, err error) {
+func (t instructionRecords) Instructions(q store.InstructionQuery) (page []instruction.Instruction, err error) {
 	err = t.get(func() error {
 		if q.After != 0 && q.Order != store.ByPosition {
 			return refuse("instructions: After goes with the order ByPosition only")
@@ -120,7 +120,7 @@ func (t *Tx) Instructions(q store.InstructionQuery) (page []instruction.Instruct
 	return page, err
 }
 
-func (t *Tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
+func (t instructionRecords) CountInstructions(q store.InstructionQuery) (n int, err error) {
 	err = t.get(func() error {
 		q.After = 0
 		where, args := conditions(q)
@@ -131,7 +131,7 @@ func (t *Tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
 	return n, err
 }
 
-func (t *Tx) InstructionCounts() (counts map[instruction.State]int, err error) {
+func (t instructionRecords) InstructionCounts() (counts map[instruction.State]int, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err != nil {

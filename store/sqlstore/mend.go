@@ -15,7 +15,7 @@ func TaskStatus(c Conn, id string) (status task.Status, err error) {
 	return status, err
 }
 
-func (t *Tx) DropTask(id string) (ok bool, err error) {
+func (t taskRecords) DropTask(id string) (ok bool, err error) {
 	err = t.put(func() error {
 		var task task.Task
 		if task, ok, err = t.task(id); err != nil || !ok {
@@ -42,7 +42,7 @@ func (t *Tx) DropTask(id string) (ok bool, err error) {
 }
 
 // needed reports whether another task depends on a finished one.
-func (t *Tx) needed(tsk task.Task) (needed bool, err error) {
+func (t taskRecords) needed(tsk task.Task) (needed bool, err error) {
 	err = t.c.Query(func(r *Row) error {
 		needed = needed || tsk.Status().NeededBy(task.Status(r.Text()))
 		return r.err
@@ -75,7 +75,7 @@ func (t *Tx) RemoveTask(task task.Task) (removed map[string]int, err error) {
 	}
 	delete(t.book.known, task.ID)
 	delete(t.book.touched, task.ID)
-	return removed, t.countTask(task.Status(), "")
+	return removed, taskRecords{t}.countTask(task.Status(), "")
 }
 
 // SetWaits has a task wait for that many others.
@@ -88,6 +88,6 @@ func (t *Tx) SetWaits(task task.Task, waits int) error {
 
 // RestoreDependency writes the row of a dependency if it is not there, and reports whether it was not.
 func (t *Tx) RestoreDependency(task, on string) (added bool, err error) {
-	n, err := t.addDependency(task, on)
+	n, err := taskRecords{t}.addDependency(task, on)
 	return n > 0, err
 }

@@ -4,7 +4,7 @@ import (
 	"waybill/store"
 )
 
-func (t *Tx) PutNotice(n store.Notice) error {
+func (t noticeRecords) PutNotice(n store.Notice) error {
 	return t.put(func() error {
 		if n.Position < 1 {
 			return refuse("put notice %s: position %d is below 1", n.ID, n.Position)
@@ -21,7 +21,7 @@ func (t *Tx) PutNotice(n store.Notice) error {
 	})
 }
 
-func (t *Tx) Notice(id string) (n store.Notice, ok bool, err error) {
+func (t noticeRecords) Notice(id string) (n store.Notice, ok bool, err error) {
 	err = t.get(func() error {
 		n, ok, err = one(t.c, &noticeRows, " AND id = ?", id)
 		return err
@@ -29,7 +29,7 @@ func (t *Tx) Notice(id string) (n store.Notice, ok bool, err error) {
 	return n, ok, err
 }
 
-func (t *Tx) Notices(session string, after int64, limit int) (page []store.Notice, err error) {
+func (t noticeRecords) Notices(session string, after int64, limit int) (page []store.Notice, err error) {
 	where, args := " AND position > ?", []any{after}
 	if session != "" {
 		where, args = where+" AND session = ?", append(args, session)
@@ -41,15 +41,15 @@ func (t *Tx) Notices(session string, after int64, limit int) (page []store.Notic
 	return page, err
 }
 
-func (t *Tx) NoticesAbout(subject string) (found []store.Notice, err error) {
+func (t noticeRecords) NoticesAbout(subject string) (found []store.Notice, err error) {
 	err = t.get(func() error {
-		found, err = sound(t, &noticeRows, " AND subject = ? ORDER BY position", subject)
+		found, err = sound(t.Tx, &noticeRows, " AND subject = ? ORDER BY position", subject)
 		return err
 	})
 	return found, err
 }
 
-func (t *Tx) CountNotices() (n int, err error) {
+func (t noticeRecords) CountNotices() (n int, err error) {
 	err = t.get(func() error {
 		count, err := Number(t.c, "SELECT count(*) FROM notices WHERE notices.workspace = :w")
 		n = int(count)
@@ -58,7 +58,7 @@ func (t *Tx) CountNotices() (n int, err error) {
 	return n, err
 }
 
-func (t *Tx) ConsumeNotice(id string) (ok bool, err error) {
+func (t noticeRecords) ConsumeNotice(id string) (ok bool, err error) {
 	err = t.put(func() error {
 		n, err := t.c.Exec("DELETE FROM notices WHERE notices.workspace = :w AND id = ?", id)
 		if ok = n > 0; ok {
@@ -69,7 +69,7 @@ func (t *Tx) ConsumeNotice(id string) (ok bool, err error) {
 	return ok, err
 }
 
-func (t *Tx) Answered(key string) (a store.Answer, ok bool, err error) {
+func (t answerRecords) Answered(key string) (a store.Answer, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = one(t.c, &answerRows, " AND key = ?", key)
 		return err
@@ -77,7 +77,7 @@ func (t *Tx) Answered(key string) (a store.Answer, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *Tx) PutAnswer(a store.Answer) error {
+func (t answerRecords) PutAnswer(a store.Answer) error {
 	return t.put(func() error {
 		text, args := answerRows.insert(a)
 		n, err := t.c.Exec(text+" ON CONFLICT DO NOTHING", args...)
@@ -86,7 +86,7 @@ func (t *Tx) PutAnswer(a store.Answer) error {
 	})
 }
 
-func (t *Tx) Answers(after string, limit int) (page []store.Answer, err error) {
+func (t answerRecords) Answers(after string, limit int) (page []store.Answer, err error) {
 	err = t.get(func() error {
 		page, err = every(t.c, &answerRows, " AND key > ? ORDER BY key"+limited, after, int64(max(limit, 0)))
 		return err

@@ -32,7 +32,7 @@ func selectingOwned[R any](rs *rows[R]) string {
 	return "SELECT " + columns + " FROM " + from
 }
 
-func (t *Tx) AddReply(r store.Reply) error {
+func (t attemptRecords) AddReply(r store.Reply) error {
 	return t.put(func() error {
 		position, err := Number(t.c, "SELECT position FROM tasks WHERE tasks.workspace = :w AND id = ?", r.TaskID)
 		if err != nil {
@@ -56,15 +56,15 @@ func (t *Tx) AddReply(r store.Reply) error {
 	})
 }
 
-func (t *Tx) Replies(taskID string, after, limit int) ([]store.Reply, error) {
-	return listed(t, limit, func(r *Row) (store.Reply, error) {
+func (t attemptRecords) Replies(taskID string, after, limit int) ([]store.Reply, error) {
+	return listed(t.Tx, limit, func(r *Row) (store.Reply, error) {
 		reply, err := takeReply(r)
 		return reply.Reply, err
 	}, selectingOwned(&replyRows)+" WHERE tasks.workspace = :w AND tasks.id = ? AND replies.number > ? ORDER BY replies.number",
 		taskID, int64(after))
 }
 
-func (t *Tx) AddDependency(taskID, on string) error {
+func (t taskRecords) AddDependency(taskID, on string) error {
 	return t.put(func() error {
 		added, err := t.addDependency(taskID, on)
 		if t.c.Refused(err) {
@@ -75,13 +75,13 @@ func (t *Tx) AddDependency(taskID, on string) error {
 	})
 }
 
-func (t *Tx) addDependency(taskID, on string) (added int64, err error) {
+func (t taskRecords) addDependency(taskID, on string) (added int64, err error) {
 	text, args := dependencyRows.insert(record.Dependency{On: on, Task: taskID})
 	return t.c.Try(text+" ON CONFLICT DO NOTHING", args...)
 }
 
-func (t *Tx) Dependents(on, after string, limit int) ([]string, error) {
-	return listed(t, limit, func(r *Row) (string, error) {
+func (t taskRecords) Dependents(on, after string, limit int) ([]string, error) {
+	return listed(t.Tx, limit, func(r *Row) (string, error) {
 		d, err := dependencyRows.take(r)
 		return d.Task, err
 	}, dependencyRows.selecting()+" AND depends_on = ? AND task > ? ORDER BY task", on, after)

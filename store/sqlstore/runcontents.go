@@ -6,7 +6,7 @@ import (
 	"waybill/store/record"
 )
 
-func (t *Tx) Facts(runID string) (facts []store.Fact, err error) {
+func (t runContents) Facts(runID string) (facts []store.Fact, err error) {
 	err = t.get(func() error {
 		found, err := every(t.c, &factRows, " AND run_id = ? ORDER BY key", runID)
 		for _, f := range found {
@@ -17,7 +17,7 @@ func (t *Tx) Facts(runID string) (facts []store.Fact, err error) {
 	return facts, err
 }
 
-func (t *Tx) PutFacts(runID string, facts []store.Fact) error {
+func (t runContents) PutFacts(runID string, facts []store.Fact) error {
 	return t.put(func() error {
 		if err := t.factsAllowed(runID, facts); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (t *Tx) PutFacts(runID string, facts []store.Fact) error {
 
 // makeRoom deletes the facts of a run that differ from the given ones, and returns the values of the remaining ones.
 // Few facts change at a time, and unchanged ones cost no page. If one fact is damaged, makeRoom deletes all.
-func (t *Tx) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
+func (t runContents) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
 	wanted := make(map[string]string, len(facts))
 	for _, f := range facts {
 		wanted[f.Key] = f.Value
@@ -73,13 +73,13 @@ func (t *Tx) makeRoom(runID string, facts []store.Fact) (left map[string]string,
 	return left, nil
 }
 
-func (t *Tx) insertFact(runID string, f store.Fact) error {
+func (t runContents) insertFact(runID string, f store.Fact) error {
 	text, args := factRows.insert(record.Fact{RunID: runID, Fact: f})
 	return t.run(text, args)
 }
 
 // factsAllowed looks before anything is deleted, so that a refusal leaves the facts as they are.
-func (t *Tx) factsAllowed(runID string, facts []store.Fact) error {
+func (t runContents) factsAllowed(runID string, facts []store.Fact) error {
 	keys := make(map[string]bool, len(facts))
 	for _, f := range facts {
 		if keys[f.Key] {
@@ -94,12 +94,12 @@ func (t *Tx) factsAllowed(runID string, facts []store.Fact) error {
 	return err
 }
 
-func (t *Tx) putTally(of record.Tally) error {
+func (t runContents) putTally(of record.Tally) error {
 	text, args := tallyRows.replace(of, "run_id", "name")
 	return t.run(text, args)
 }
 
-func (t *Tx) AddTallies(runID string, counts []store.Tally) error {
+func (t runContents) AddTallies(runID string, counts []store.Tally) error {
 	return t.put(func() error {
 		if err := t.talliesAllowed(runID, counts); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (t *Tx) AddTallies(runID string, counts []store.Tally) error {
 }
 
 // talliesAllowed looks before anything is added, so that a refusal leaves all counters as they are.
-func (t *Tx) talliesAllowed(runID string, counts []store.Tally) error {
+func (t runContents) talliesAllowed(runID string, counts []store.Tally) error {
 	for _, c := range counts {
 		if err := c.Check(); err != nil {
 			return refuse("add tallies of run %s: %v", runID, err)
@@ -132,7 +132,7 @@ func (t *Tx) talliesAllowed(runID string, counts []store.Tally) error {
 
 // addTally adds to one counter. A damaged counter stays as it is: its value is unknown, and a restarted counter would
 // silently be too low.
-func (t *Tx) addTally(runID string, c store.Tally) error {
+func (t runContents) addTally(runID string, c store.Tally) error {
 	old, _, err := one(t.c, &tallyRows, " AND run_id = ? AND name = ?", runID, c.Name)
 	if err != nil {
 		return t.leaveOut(err)
@@ -140,13 +140,13 @@ func (t *Tx) addTally(runID string, c store.Tally) error {
 	return t.putTally(record.Tally{RunID: runID, Tally: c.Plus(old.N)})
 }
 
-func (t *Tx) Tallies(runID string) (counters []store.Tally, err error) {
+func (t runContents) Tallies(runID string) (counters []store.Tally, err error) {
 	where, args := " AND run_id = ? ORDER BY name", []any{runID}
 	if runID == "" {
 		where, args = "", nil
 	}
 	err = t.get(func() error {
-		found, err := sound(t, &tallyRows, where, args...)
+		found, err := sound(t.Tx, &tallyRows, where, args...)
 		for _, of := range found {
 			counters = append(counters, of.Tally)
 		}
@@ -159,12 +159,12 @@ func (t *Tx) Tallies(runID string) (counters []store.Tally, err error) {
 }
 
 // putPrompt replaces the existing row without a check of its contents.
-func (t *Tx) putPrompt(p store.Prompt) error {
+func (t runContents) putPrompt(p store.Prompt) error {
 	text, args := promptRows.replace(p, "run_id", "role")
 	return t.run(text, args)
 }
 
-func (t *Tx) PutPrompt(p store.Prompt) error {
+func (t runContents) PutPrompt(p store.Prompt) error {
 	return t.put(func() error {
 		if err := p.Check(); err != nil {
 			return refuse("put prompt of run %s: %v", p.RunID, err)
@@ -180,7 +180,7 @@ func (t *Tx) PutPrompt(p store.Prompt) error {
 	})
 }
 
-func (t *Tx) Prompt(runID string, role core.Role) (p store.Prompt, ok bool, err error) {
+func (t runContents) Prompt(runID string, role core.Role) (p store.Prompt, ok bool, err error) {
 	err = t.get(func() error {
 		p, ok, err = one(t.c, &promptRows, " AND run_id = ? AND role = ?", runID, role.String())
 		return err
@@ -188,7 +188,7 @@ func (t *Tx) Prompt(runID string, role core.Role) (p store.Prompt, ok bool, err 
 	return p, ok, err
 }
 
-func (t *Tx) prunePrompts(before core.Instant, limit int64) (int64, error) {
+func (t whole) prunePrompts(before core.Instant, limit int64) (int64, error) {
 	return t.c.Exec(`DELETE FROM prompts WHERE prompts.workspace = :w AND (run_id, role) IN (
 		SELECT run_id, role FROM prompts WHERE prompts.workspace = :w AND at < ? ORDER BY at, run_id, role`+limited+")", int64(before), limit)
 }

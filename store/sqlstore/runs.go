@@ -9,7 +9,7 @@ import (
 	"waybill/store/record"
 )
 
-func (t *Tx) Run(id string) (run run.Run, ok bool, err error) {
+func (t runRecords) Run(id string) (run run.Run, ok bool, err error) {
 	err = t.get(func() error {
 		found, there, err := one(t.c, &runRows, " AND id = ?", id)
 		run, ok = found.Run, there
@@ -18,7 +18,7 @@ func (t *Tx) Run(id string) (run run.Run, ok bool, err error) {
 	return run, ok, err
 }
 
-func (t *Tx) LatestRun(plan, itemID string) (run run.Run, ok bool, err error) {
+func (t runRecords) LatestRun(plan, itemID string) (run run.Run, ok bool, err error) {
 	err = t.get(func() error {
 		found, there, err := one(t.c, &runRows, " AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1", plan, itemID)
 		run, ok = found.Run, there
@@ -27,7 +27,7 @@ func (t *Tx) LatestRun(plan, itemID string) (run run.Run, ok bool, err error) {
 	return run, ok, err
 }
 
-func (t *Tx) PutRun(run run.Run) error {
+func (t runRecords) PutRun(run run.Run) error {
 	return t.put(func() error {
 		old, ok, err := one(t.c, &runRows, " AND id = ?", run.ID)
 		if err != nil {
@@ -41,7 +41,7 @@ func (t *Tx) PutRun(run run.Run) error {
 	})
 }
 
-func (t *Tx) putRun(old record.Run, ok bool, run run.Run) error {
+func (t runRecords) putRun(old record.Run, ok bool, run run.Run) error {
 	if ok {
 		text, args := runRows.update(old, record.Run{Number: old.Number, Run: run})
 		return t.run(text, args)
@@ -54,7 +54,7 @@ func (t *Tx) putRun(old record.Run, ok bool, run run.Run) error {
 	return t.run(text, args)
 }
 
-func (t *Tx) RunCounts() (counts map[run.State]int, err error) {
+func (t runRecords) RunCounts() (counts map[run.State]int, err error) {
 	err = t.get(func() error {
 		counts = make(map[run.State]int)
 		for _, state := range run.States() {
@@ -69,7 +69,7 @@ func (t *Tx) RunCounts() (counts map[run.State]int, err error) {
 	return counts, err
 }
 
-func (t *Tx) LatestRuns(plan string) (runs []run.Run, err error) {
+func (t runRecords) LatestRuns(plan string) (runs []run.Run, err error) {
 	// The latest runs are looked for in the index alone. They come in its order; told to order them, SQLite would sort
 	// them again, with all their columns.
 	text := "SELECT " + runRows.columns() + ` FROM (
@@ -92,13 +92,13 @@ func (t *Tx) LatestRuns(plan string) (runs []run.Run, err error) {
 	return runs, nil
 }
 
-func (t *Tx) Runs(q store.RunQuery) ([]run.Run, error) {
+func (t runRecords) Runs(q store.RunQuery) ([]run.Run, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = store.DefaultLimit
 	}
 	text, args := selectingRuns(q)
-	return listed(t, limit, func(r *Row) (run.Run, error) {
+	return listed(t.Tx, limit, func(r *Row) (run.Run, error) {
 		found, err := runRows.take(r)
 		return found.Run, err
 	}, text, args...)

@@ -31,7 +31,7 @@ type Table struct {
 // log depend on each other and have their own code.
 func Tables() []Table {
 	instructions := tableOf(&instructionRows)
-	instructions.Insert = func(t *Tx, item any) error { return t.create(item.(instruction.Instruction)) }
+	instructions.Insert = func(t *Tx, item any) error { return instructionRecords{t}.create(item.(instruction.Instruction)) }
 	return []Table{
 		instructions, tableOf(&runRows), tableOf(&factRows), tableOf(&noticeRows), tableOf(&answerRows), tableOf(&tallyRows),
 		tableOf(&promptRows), TasksTable(),
@@ -66,7 +66,7 @@ func TasksTable() Table {
 	tb := tableOf(&taskRows)
 	tb.from, tb.columns = taskTable(""), taskColumns()
 	tb.take = func(r *Row) (any, error) { return takeTask(r) }
-	tb.Insert = func(t *Tx, item any) error { return t.createTask(item.(task.Task)) }
+	tb.Insert = func(t *Tx, item any) error { return taskRecords{t}.createTask(item.(task.Task)) }
 	tb.whole = func(c Conn, item any) (store.Damage, error) {
 		task := item.(task.Task)
 		detail, err := Half(c, task)

@@ -32,16 +32,16 @@ func quoted(statuses []task.Status) string {
 	return strings.Join(texts, ", ")
 }
 
-func (t *Tx) Tasks(q store.TaskQuery) ([]task.Task, error) {
+func (t taskRecords) Tasks(q store.TaskQuery) ([]task.Task, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = store.DefaultLimit
 	}
 	if t.c.Streams() || len(q.Except) > 0 {
 		text, args := selectingTasks(q)
-		return listed(t, limit, t.takeTask, text, args...)
+		return listed(t.Tx, limit, t.takeTask, text, args...)
 	}
-	return bounded(t, limit, t.takeTask, func(asked int64) (string, []any) { return boundingTasks(q, asked) })
+	return bounded(t.Tx, limit, t.takeTask, func(asked int64) (string, []any) { return boundingTasks(q, asked) })
 }
 
 // boundingTasks returns the statement that lists at most asked of what a query selects. It limits the tasks before
@@ -232,7 +232,7 @@ func statusTerm(status task.Status) string {
 	return "tasks.status = " + quoted([]task.Status{status})
 }
 
-func (t *Tx) CountTasks(q store.TaskQuery) (n int, err error) {
+func (t taskRecords) CountTasks(q store.TaskQuery) (n int, err error) {
 	text, args := countingTasks(q)
 	err = t.get(func() error {
 		count, err := Number(t.c, text, args...)
@@ -253,7 +253,7 @@ func countingTasks(q store.TaskQuery) (text string, args []any) {
 	return "SELECT count(*) FROM " + from + where, args
 }
 
-func (t *Tx) NextReady(after core.Instant) (next core.Instant, err error) {
+func (t taskRecords) NextReady(after core.Instant) (next core.Instant, err error) {
 	err = t.get(func() error {
 		at, err := Number(t.c, selectNextReady, int64(after))
 		next = core.Instant(at)

@@ -15,7 +15,7 @@ type taskBook struct {
 	touched map[string]bool      // tasks that must be coherent at the end
 }
 
-func (t *Tx) Task(id string) (task task.Task, ok bool, err error) {
+func (t taskRecords) Task(id string) (task task.Task, ok bool, err error) {
 	err = t.get(func() error {
 		task, ok, err = t.task(id)
 		return err
@@ -23,7 +23,7 @@ func (t *Tx) Task(id string) (task task.Task, ok bool, err error) {
 	return task, ok, err
 }
 
-func (t *Tx) task(id string) (task task.Task, ok bool, err error) {
+func (t taskRecords) task(id string) (task task.Task, ok bool, err error) {
 	if task, ok = t.book.known[id]; ok {
 		return task, true, nil
 	}
@@ -36,7 +36,7 @@ func (t *Tx) task(id string) (task task.Task, ok bool, err error) {
 }
 
 // takeTask reads a task and records it. Only a task that this transaction wrote may be incoherent.
-func (t *Tx) takeTask(r *Row) (task.Task, error) {
+func (t taskRecords) takeTask(r *Row) (task.Task, error) {
 	task, err := takeTask(r)
 	if err != nil {
 		return task, err
@@ -59,7 +59,7 @@ func (t *Tx) leaveOut(err error) error {
 }
 
 // knowTask notes what is stored, for a putting verb to come.
-func (t *Tx) knowTask(tsk task.Task) {
+func (t taskRecords) knowTask(tsk task.Task) {
 	if !t.writable {
 		return
 	}
@@ -70,7 +70,7 @@ func (t *Tx) knowTask(tsk task.Task) {
 }
 
 // noteTask notes a task that was put, or of which an attempt was.
-func (t *Tx) noteTask(task task.Task) {
+func (t taskRecords) noteTask(task task.Task) {
 	t.knowTask(task)
 	t.book.touched[task.ID] = true
 	t.writes++
@@ -88,13 +88,13 @@ func (t *Tx) Incoherent() error {
 	return nil
 }
 
-func (t *Tx) PutTask(task task.Task) error {
+func (t taskRecords) PutTask(task task.Task) error {
 	return t.put(func() error { return t.putTask(task) })
 }
 
 // putTask tries to insert a task that the transaction has not read, because a caller that changes a task has read it
 // before.
-func (t *Tx) putTask(tsk task.Task) error {
+func (t taskRecords) putTask(tsk task.Task) error {
 	if tsk.Position < 1 {
 		return refuse("put task %s: position %d is below 1", tsk.ID, tsk.Position)
 	}
@@ -124,7 +124,7 @@ func (t *Tx) putTask(tsk task.Task) error {
 }
 
 // createTask inserts a task. Only the first of its rows can be refused.
-func (t *Tx) createTask(tsk task.Task) error {
+func (t taskRecords) createTask(tsk task.Task) error {
 	text, args := taskRows.insert(tsk)
 	if err := t.run(text, args); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (t *Tx) createTask(tsk task.Task) error {
 	return t.countTask("", tsk.Status())
 }
 
-func (t *Tx) replaceTask(old, task task.Task) error {
+func (t taskRecords) replaceTask(old, task task.Task) error {
 	text, args := taskRows.update(old, task)
 	if err := t.run(text, args); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (t *Tx) replaceTask(old, task task.Task) error {
 }
 
 // countTask notes, for commit to store, that a task has come from one status to another. "" is none.
-func (t *Tx) countTask(from, to task.Status) error {
+func (t taskRecords) countTask(from, to task.Status) error {
 	if from == to {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (t *Tx) countTask(from, to task.Status) error {
 	return nil
 }
 
-func (t *Tx) TaskCounts() (counts map[task.Status]int, err error) {
+func (t taskRecords) TaskCounts() (counts map[task.Status]int, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	IsSpoilt func(Damaged) bool
 }
 
-// Tx is one transaction on one connection, and a store.Tx.
+// Tx is one transaction on one connection. Contracts returns its methods for the engine.
 type Tx struct {
 	c        Conn
 	o        Options
@@ -214,7 +214,7 @@ type Damaged string
 
 func (d Damaged) Error() string { return string(d) + " is not what was written" }
 
-func (t *Tx) Writes() int {
+func (t whole) Writes() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.writes
@@ -223,7 +223,22 @@ func (t *Tx) Writes() int {
 // Contracts returns a transaction as one contract for each subject.
 func Contracts(t *Tx) store.Tx {
 	return store.Tx{
-		InstructionRecords: t, RunRecords: t, RunContents: t, TaskRecords: t, AttemptRecords: t,
-		BreakerRecords: t, EventLog: t, NoticeRecords: t, AnswerRecords: t, Whole: t,
+		InstructionRecords: instructionRecords{t}, RunRecords: runRecords{t}, RunContents: runContents{t},
+		TaskRecords: taskRecords{t}, AttemptRecords: attemptRecords{taskRecords{t}}, BreakerRecords: breakerRecords{t},
+		EventLog: eventLog{t}, NoticeRecords: noticeRecords{t}, AnswerRecords: answerRecords{t}, Whole: whole{t},
 	}
 }
+
+// The contracts of a transaction, each with the methods of its subject.
+type (
+	instructionRecords struct{ *Tx }
+	runRecords         struct{ *Tx }
+	runContents        struct{ *Tx }
+	taskRecords        struct{ *Tx }
+	attemptRecords     struct{ taskRecords }
+	breakerRecords     struct{ *Tx }
+	eventLog           struct{ *Tx }
+	noticeRecords      struct{ *Tx }
+	answerRecords      struct{ *Tx }
+	whole              struct{ *Tx }
+)

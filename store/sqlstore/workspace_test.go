@@ -60,7 +60,7 @@ func salvage(t *testing.T, s *overheard) {
 		return errors.Join(err, tx.PutTask(said), tx.PutAttempt(of(said)), tx.PutTask(one), tx.PutTask(other), tx.PutAttempt(of(other)))
 	}))
 	require.NoError(t, s.write(t.Context(), func(c *conn, tx *sqlstore.Tx) error {
-		kept, ok, err := tx.Task(one.ID)
+		kept, ok, err := sqlstore.Contracts(tx).Task(one.ID)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, [...]string{"", "", ""}, [...]string{kept.Output, kept.Question, kept.Reply})
@@ -71,7 +71,7 @@ func salvage(t *testing.T, s *overheard) {
 		status, err := sqlstore.TaskStatus(c, one.ID)
 		require.NoError(t, err)
 		require.Equal(t, task.StatusQueued, status)
-		last, _, err := tx.Task(other.ID)
+		last, _, err := sqlstore.Contracts(tx).Task(other.ID)
 		require.NoError(t, err)
 		removed, err := tx.RemoveTask(last)
 		require.NoError(t, err)
@@ -141,7 +141,7 @@ func (h *heard) has(part string) bool {
 
 // silent are the exported functions that run no statement.
 var silent = []string{
-	"Begin", "Contracts", "(*Tx).End", "(*Tx).Ended", "(*Tx).Lost", "(*Tx).Incoherent", "(*Tx).Newest", "(*Tx).Pruned", "(*Tx).Expire", "(*Tx).Writes",
+	"Begin", "Contracts", "(*Tx).End", "(*Tx).Ended", "(*Tx).Lost", "(*Tx).Incoherent", "(*Tx).Newest", "(*Tx).Pruned", "(*Tx).Expire", "whole.Writes",
 	"GaveUp", "(*Recent).Forget", "refusal.Error", "Damaged.Error", "Tables", "TasksTable", "Table.As", "Table.Former",
 	"NewRow", "(*Row).Refill", "(*Row).Err", "(*Row).Integer", "(*Row).Text", "(*Verifier).Checks", "(*Verifier).Add",
 }
