@@ -176,7 +176,7 @@ func (t whole) pruneInstructions(before core.Instant, limit int64) (int64, error
 		return 0, err
 	}
 	for _, id := range ids {
-		if err := (instructionRecords{t.Tx}).removeInstruction(id); err != nil {
+		if err := instructionRecords(t).removeInstruction(id); err != nil {
 			return 0, err
 		}
 	}
@@ -207,7 +207,7 @@ func (t whole) pruneAnswers(before core.Instant, limit int64) (int64, error) {
 }
 
 func (t whole) pruneEvents(before core.Instant, limit int64) (int64, error) {
-	last, err := eventLog{t.Tx}.seqBefore(before)
+	last, err := eventLog(t).seqBefore(before)
 	if err != nil {
 		return 0, err
 	}
@@ -218,7 +218,7 @@ func (t whole) pruneEvents(before core.Instant, limit int64) (int64, error) {
 	if last = min(last, h.Oldest+limit-1); last < h.Oldest {
 		return 0, nil
 	}
-	cut, err := eventLog{t.Tx}.event(last)
+	cut, err := eventLog(t).event(last)
 	if err != nil {
 		return 0, err
 	}

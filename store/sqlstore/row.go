@@ -57,24 +57,6 @@ func (r *Row) blob() []byte {
 	return b
 }
 
-// maybeInteger takes an integer or NULL, which is 0.
-func (r *Row) maybeInteger() int64 {
-	if r.values[r.next] == nil {
-		r.next++
-		return 0
-	}
-	return r.Integer()
-}
-
-// maybeText takes a text or NULL, which is "".
-func (r *Row) maybeText() string {
-	if r.values[r.next] == nil {
-		r.next++
-		return ""
-	}
-	return r.Text()
-}
-
 func (r *Row) fail(want string, got any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("column %d has a %T instead of %s", r.next, got, want)
