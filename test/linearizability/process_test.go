@@ -21,7 +21,7 @@ import (
 type process struct {
 	command func() *exec.Cmd
 	in      io.WriteCloser
-	out     *bufio.Reader
+	answers <-chan answer // closed when the process has gone
 	next    int
 
 	mu    sync.Mutex // guards cmd
@@ -31,6 +31,38 @@ type process struct {
 
 // errGone says that the process has gone without an answer.
 var errGone = errors.New("the process has gone")
+
+// An answer is one that the process wrote, or a line that is none.
+type answer struct {
+	ID     int             `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *refusal        `json:"error"`
+	wrong  error
+}
+
+// read reads the output of a process to its end, and returns its answers. Notifications are read also while no call is
+// made, because a process ends whose host reads nothing for a while.
+func read(out io.Reader) <-chan answer {
+	answers := make(chan answer)
+	go func() { // ends with the process
+		defer close(answers)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return // what came of a line before the end is no answer
+			}
+			var a answer
+			if err := json.Unmarshal(line, &a); err != nil {
+				a.wrong = fmt.Errorf("%q: %w", line, err)
+			}
+			if a.ID != 0 || a.wrong != nil {
+				answers <- a
+			}
+		}
+	}()
+	return answers
+}
 
 // start starts a process. It does not wait for anything.
 func (s *process) start() error {
@@ -46,7 +78,7 @@ func (s *process) start() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.in, s.out = in, bufio.NewReader(out)
+	s.in, s.answers = in, read(out)
 	s.mu.Lock()
 	s.cmd = cmd
 	s.mu.Unlock()
@@ -69,6 +101,8 @@ func (s *process) wait() error {
 	s.cmd = nil
 	s.mu.Unlock()
 	_ = s.in.Close()
+	for range s.answers { // to the end, as Wait demands
+	}
 	err := cmd.Wait()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		return fmt.Errorf("the process ended by itself: %w", errors.Join(err, errGone))
@@ -97,34 +131,26 @@ func (s *process) call(method string, params map[string]any, v any) error {
 	if _, err := s.in.Write(append(text, '\n')); err != nil {
 		return errGone
 	}
-	for {
-		line, err := s.out.ReadBytes('\n')
-		if err != nil {
-			return errGone // what came of a line before the end is no answer
-		}
-		var r struct {
-			ID     int             `json:"id"`
-			Result json.RawMessage `json:"result"`
-			Error  *refusal        `json:"error"`
-		}
-		switch err := json.Unmarshal(line, &r); {
-		case err != nil:
-			return fmt.Errorf("%q: %w", line, err)
-		case r.ID != s.next:
-		case r.Error != nil:
-			return r.Error
+	for a := range s.answers {
+		switch {
+		case a.wrong != nil:
+			return a.wrong
+		case a.ID != s.next:
+		case a.Error != nil:
+			return a.Error
 		default:
-			return json.Unmarshal(r.Result, v)
+			return json.Unmarshal(a.Result, v)
 		}
 	}
+	return errGone
 }
 
 // end ends the process in peace.
 func (s *process) end(t *testing.T) {
 	t.Helper()
 	require.NoError(t, s.in.Close())
-	_, err := io.Copy(io.Discard, s.out)
-	require.NoError(t, err)
+	for range s.answers {
+	}
 	require.NoError(t, s.cmd.Wait())
 }
 
