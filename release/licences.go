@@ -61,6 +61,7 @@ func licences(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	folders["o200k_base, the vocabulary of the tokenizer"] = filepath.Join(root, "internal/o200k")
 	folders["Go (standard library and runtime)"] = strings.TrimSpace(string(goroot))
 	return licenceTexts(folders)
 }
