@@ -5,6 +5,8 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
+	"strings"
 
 	"waybill/cli"
 )
@@ -13,5 +15,17 @@ import (
 var version = "dev"
 
 func main() {
+	if version == "dev" {
+		version = installed()
+	}
 	os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, version))
+}
+
+// installed returns the version that `go install MODULE@VERSION` has fetched, and "dev" for a build from a clone.
+func installed() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Sum == "" {
+		return "dev"
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
 }

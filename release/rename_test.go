@@ -1,11 +1,13 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Imports, texts that name a package, and commands that name the module change; the name of the program stays.
@@ -48,8 +50,69 @@ func TestOnlyThePathOfTheModuleIsRenamed(t *testing.T) {
 	}
 }
 
-// With its new path the whole repository still fits together, as go install needs it.
-func TestRenamedModuleBuildsAndKeepsItsFloors(t *testing.T) {
+// With its new path the whole repository still fits together.
+func TestRenamedModuleKeepsItsFloors(t *testing.T) {
+	root := renamedSourceTree(t)
+	goIn(t, root, nil, "test", "-run", "Imports|Libraries|Servers|Pure", "arch_test.go")
+	goIn(t, root, nil, "list", "-C", "bench", "-deps", "-test", "./...")
+}
+
+// A proxy of modules in a folder has the renamed module, as a server would after its publication.
+func TestRenamedModuleIsInstalledByGoInstall(t *testing.T) {
+	root, proxy := renamedSourceTree(t), t.TempDir()
+	const module, version = "example.com/you/waybill", "v0.1.0"
+	var content []file
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, _ := filepath.Rel(root, path)
+		if entry.IsDir() {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); below != "." && err == nil || entry.Name() == "vendor" {
+				return filepath.SkipDir // modules of their own, and what Go leaves out
+			}
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		content = append(content, file{module + "@" + version + "/" + filepath.ToSlash(below), 0o644, data})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := zipped(time.Unix(0, 0), content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(proxy, module, "@v")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, data := range map[string][]byte{
+		"list": []byte(version + "\n"), version + ".mod": mod, version + ".zip": packed, version + ".info": []byte(`{"Version":"` + version + `"}`),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, file), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache := strings.TrimSpace(goIn(t, root, nil, "env", "GOMODCACHE"))
+	bin := t.TempDir()
+	goIn(t, t.TempDir(), []string{
+		"GOBIN=" + bin, "GOMODCACHE=" + t.TempDir(), "GOFLAGS=-trimpath -modcacherw", "GOSUMDB=off",
+		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache", "download"),
+	}, "install", module+"@"+version)
+	if out := runs(t, nil, filepath.Join(bin, "waybill"), "version"); !strings.HasPrefix(out, "waybill 0.1.0 ") {
+		t.Errorf("the installed program says %q", out)
+	}
+}
+
+// renamedSourceTree returns a copy of the source whose module has another path.
+func renamedSourceTree(t *testing.T) string {
+	t.Helper()
 	root, err := findRoot()
 	if err != nil {
 		t.Fatal(err)
@@ -58,19 +121,18 @@ func TestRenamedModuleBuildsAndKeepsItsFloors(t *testing.T) {
 	if err := rename(root, "example.com/you/waybill"); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"install", "./"},
-		{"test", "-run", "Imports|Libraries|Servers|Pure", "."},
-		{"list", "-C", "bench", "-deps", "-test", "./..."},
-	} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "GOBIN="+filepath.Join(root, "bin"), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+	return root
+}
+
+// goIn runs the go command in a folder, and returns its output.
+func goIn(t *testing.T, folder string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = folder
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	if out := runs(t, nil, filepath.Join(root, "bin", "waybill"), "version"); !strings.HasPrefix(out, "waybill ") {
-		t.Errorf("the installed program says %q", out)
-	}
+	return string(out)
 }
