@@ -235,8 +235,7 @@ CREATE INDEX tasks_ready ON tasks (workspace, position, not_before)
 CREATE INDEX tasks_due ON tasks (workspace, not_before, status, waits) WHERE not_before > 0;
 CREATE INDEX tasks_status ON tasks (workspace, status, position);
 CREATE INDEX tasks_run ON tasks (workspace, sha256(run_id), position) WHERE run_id <> '';
-CREATE INDEX tasks_parent ON tasks (workspace, sha256(parent), position) WHERE parent <> '';
-CREATE INDEX tasks_parent_status ON tasks (workspace, sha256(parent), status, position) WHERE parent <> '';
+CREATE INDEX tasks_parent ON tasks (workspace, sha256(parent), status, position) WHERE parent <> '';
 
 CREATE TABLE task_specs (
 	workspace bigint NOT NULL,

@@ -11,7 +11,7 @@ import (
 func (s *Store) Plan(ctx context.Context, verb func(tx store.Tx) error) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
 		p := planner{conn: c}
-		err := verb(sqlstore.Contracts(sqlstore.Begin(sqlstore.Options{Conn: &p})))
+		err := verb(sqlstore.Contracts(sqlstore.Begin(sqlstore.Options{Conn: &p, Recent: new(sqlstore.Recent)})))
 		plan = p.plan
 		return true, err
 	})
@@ -31,3 +31,9 @@ func (p *planner) Query(_ func(*sqlstore.Row) error, text string, args ...any) e
 		return r.Err()
 	}, "EXPLAIN QUERY PLAN "+text, args...)
 }
+
+func (p *planner) Exec(text string, args ...any) (changed int64, err error) {
+	return 0, p.Query(nil, text, args...)
+}
+
+func (p *planner) Rollback() {}

@@ -228,8 +228,7 @@ CREATE INDEX tasks_ready ON tasks (position, not_before, role, run_id) WHERE sta
 CREATE INDEX tasks_due ON tasks (not_before, status, waits) WHERE not_before > 0;
 CREATE INDEX tasks_status ON tasks (status, position);
 CREATE INDEX tasks_run ON tasks (run_id, position) WHERE run_id <> '';
-CREATE INDEX tasks_parent ON tasks (parent, position) WHERE parent <> '';
-CREATE INDEX tasks_parent_status ON tasks (parent, status, position) WHERE parent <> '';
+CREATE INDEX tasks_parent ON tasks (parent, status, position) WHERE parent <> '';
 
 CREATE TABLE task_specs (
 	task        INTEGER PRIMARY KEY REFERENCES tasks (position),

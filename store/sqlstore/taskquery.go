@@ -134,8 +134,8 @@ func ending(err error) error {
 	return err
 }
 
-// selectingTasks returns the statement that lists the tasks of a query. Live tasks are listed status by status, which
-// SQLite merges in the order of the index.
+// selectingTasks returns the statement that lists the tasks of a query. Live tasks and those of a parent are listed status
+// by status, which SQLite merges in the order of the index.
 func selectingTasks(q store.TaskQuery) (text string, args []any) {
 	statuses := mergedStatuses(q)
 	var texts []string
@@ -159,8 +159,13 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 
 // mergedStatuses returns the statuses that are listed one by one, or "" if all are listed at once.
 func mergedStatuses(q store.TaskQuery) []task.Status {
-	if q.Live && q.Status == "" && q.RunID == "" && q.ReadyAt == 0 {
+	switch {
+	case q.Status != "" || q.RunID != "" || q.ReadyAt != 0:
+		return []task.Status{""}
+	case q.Live:
 		return liveStatuses()
+	case q.Parent != "":
+		return task.Statuses()
 	}
 	return []task.Status{""}
 }
@@ -171,8 +176,6 @@ func bestIndex(q store.TaskQuery) string {
 	switch {
 	case q.RunID != "":
 		return " INDEXED BY tasks_run"
-	case q.Parent != "" && (q.Status != "" || q.Live || q.ReadyAt != 0):
-		return " INDEXED BY tasks_parent_status"
 	case q.Parent != "":
 		return " INDEXED BY tasks_parent"
 	case q.ReadyAt != 0:
