@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/test/golden"
+	"waybill/test/slow"
 )
 
 // The vocabulary is that of the library that the other tests compare with. Write it with -update.
@@ -98,7 +99,11 @@ func TestPiecesAreThoseOfTheExpression(t *testing.T) {
 	})
 	// Each character stands alone, twice, between letters, and behind a space, so that no class is wrong.
 	t.Run("every character", func(t *testing.T) {
-		for r := rune(0); r <= unicode.MaxRune; r++ {
+		step := rune(1)
+		if slow.Race {
+			step = 31 // the detector finds nothing here, and takes a minute
+		}
+		for r := rune(0); r <= unicode.MaxRune; r += step {
 			if r >= 0xd800 && r < 0xe000 || r > 0x323af && r < 0xe0000 || r > 0xe01ef {
 				continue // no characters
 			}
