@@ -42,7 +42,7 @@ WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 
 # tests, clients of others; without it the rest is built and tested all the same.
 NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript test/e2e/hosts/testdata/npm
 
-.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node hosts screenshots cross bench fuzz fuzz-timed release packages-test dependencies vuln rename-module clean
+.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node hosts screenshots cross bench fuzz fuzz-timed release packages-test wine-test dependencies vuln rename-module clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -156,6 +156,9 @@ release: ## make the files of a release in dist/, for all systems; DOWNLOAD is t
 
 packages-test: ## install the packages for this machine, each into an empty place, and play the demo with them
 	$(GO) test -C release $(TESTFLAGS) ./...
+
+wine-test: ## run the program for Windows under Wine, which must be installed
+	WAYBILL_WINE_TESTS=required $(GO) test -count=1 -timeout 20m $(TESTFLAGS) ./test/wine
 
 dependencies: ## measure what each dependency costs, and write docs/dependencies.md
 	$(GO) run -C release . dependencies

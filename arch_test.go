@@ -161,6 +161,7 @@ var floors = map[string]struct {
 	"test/fakeagent/play":  {floor: 0},
 	"test/linearizability": {floor: 0},
 	"test/typecheck":       {floor: 0},
+	"test/wine":            {floor: 0},
 }
 
 // rooms says which packages may import a third-party library; everything else goes through them.

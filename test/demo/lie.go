@@ -6,16 +6,22 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"waybill/schema"
 )
 
-// drawing is the file that the item of the plan is about, and lieCheck is the command that looks for it.
-const (
-	drawing  = "hands.svg"
-	lieCheck = "drawn=test -f " + drawing + " || { echo '" + drawing + ": there is no such drawing'; exit 3; }"
-)
+// drawing is the file that the item of the plan is about.
+const drawing = "hands.svg"
+
+// lieCheck returns the check that looks for the drawing, in the language of the shell that runs checks.
+func lieCheck() string {
+	if runtime.GOOS == "windows" {
+		return "drawn=if not exist " + drawing + " (echo " + drawing + ": there is no such drawing& exit 3)"
+	}
+	return "drawn=test -f " + drawing + " || { echo '" + drawing + ": there is no such drawing'; exit 3; }"
+}
 
 // lie walks a plan with an agent that says that all is done and does nothing. A command of the person decides. Then the
 // person draws what is missing.
@@ -63,7 +69,7 @@ type event struct {
 
 // walk lets waybill work walk the plan, and returns what it tells.
 func walk(ctx context.Context, h *host) (events []event) {
-	cmd := h.command(ctx, "work", "--json", "--no-wait", "--plan", "lie.md", "--check", lieCheck)
+	cmd := h.command(ctx, "work", "--json", "--no-wait", "--plan", "lie.md", "--check", lieCheck())
 	cmd.Args = append(cmd.Args, "--", h.agent)
 	output, _ := cmd.Output() // its exit code says whether the plan is completed; the events say more
 	for line := range bytes.Lines(output) {
