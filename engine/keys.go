@@ -36,10 +36,10 @@ func (r Rounds) Keys(run string, role core.Role, generic bool) []string {
 	return keys
 }
 
-// former returns the keys of a role's earlier rounds.
+// former returns the keys of a role's earlier rounds. Texts of rounds before the last maxTaken are forgotten.
 func (r Rounds) former(run string, role core.Role) (keys []string) {
-	for round := range r[role-1] {
-		keys = append(keys, verdict.Key(run, role, round+1))
+	for round := max(1, r[role-1]-maxTaken); round <= r[role-1]; round++ {
+		keys = append(keys, verdict.Key(run, role, round))
 	}
 	return keys
 }
