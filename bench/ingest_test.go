@@ -20,19 +20,25 @@ type review struct {
 }
 
 // reviewed starts waybill on a plan and a run of one of its items.
-func reviewed(b *testing.B) review {
-	h := served(b)
-	newPlan(b, h.cmd.Dir, "specs/rain/tasks.md", 50)
-	started := h.call(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"init_run","params":{"plan":"specs/rain/tasks.md","item_id":%q}}`, currentItem(50)))
+func reviewed(b *testing.B) *review {
+	r := &review{host: served(b)}
+	newPlan(b, r.host.cmd.Dir, "specs/rain/tasks.md", 50)
+	r.renew(b)
+	return r
+}
+
+// renew starts another run of the item.
+func (r *review) renew(b *testing.B) {
+	started := r.host.call(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"init_run","params":{"plan":"specs/rain/tasks.md","item_id":%q,"resume":"new"}}`, currentItem(50)))
 	run := member(started, "run_id")
 	require.NotEmpty(b, run)
 	output := fmt.Sprintf(`role: worker\ntask_id: %s\nstatus: pass\ngit_range: a1b2c3d..e4f5a6b\nfiles_changed: gauge/station.go\n\n%s`,
 		currentItem(50), strings.Repeat("I calibrated the gauge and ran the tests. ", 45))
-	return review{h, fmt.Sprintf(`"method":"ingest_output","params":{"run_id":%q,"role":"worker","output":"%s"}}`, run, output)}
+	r.request = fmt.Sprintf(`"method":"ingest_output","params":{"run_id":%q,"role":"worker","output":"%s"}}`, run, output)
 }
 
 // run ingests n results, so many of them in flight at once, and returns their rate.
-func (r review) run(b *testing.B, n, inFlight int, latency *series) float64 {
+func (r *review) run(b *testing.B, n, inFlight int, latency *series) float64 {
 	start := time.Now()
 	for sent := 0; sent < n; {
 		k := min(inFlight, n-sent)
