@@ -176,11 +176,12 @@ var rooms = map[string][]string{
 	"github.com/tailscale/hujson":        {"hostconfig/notation"},
 	"github.com/pelletier/go-toml/v2":    {"check/config", "hostconfig/notation"},
 	"github.com/spf13/cobra":             {"cli", "cli/acp", "cli/audit", "cli/check", "cli/doctor", "cli/hook", "cli/inbox", "cli/notify", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/pflag":             {"cli"}, // the flags of cobra, for their names
 	"github.com/anishathalye/porcupine":  {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":    {"cli/check", "cli/prompt", "cli/setup"}, // its diff of two texts
 	"golang.org/x/term":                  {"cli", "cli/check", "cli/inbox", "cli/output", "cli/program", "cli/prompt", "cli/setup", "cli/store", "cli/task"},
 	"golang.org/x/tools":                 {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
-	"golang.org/x/text":                  {"prompt/sanitize"},
+	"golang.org/x/text":                  {"cli/output", "prompt/sanitize"},
 	"golang.org/x/sys":                   {"internal/procgroup", "hostconfig/replace", "wire", "wire/conn", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"mvdan.cc/sh/v3":                     {"core/shellcmd"},
 }

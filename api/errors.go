@@ -153,7 +153,7 @@ func storeFault(e *store.Error) *schema.Error {
 		return fault.Hint("repeat the call with the same idempotency_key: it takes effect once")
 	}
 	if e.Kind == store.Corrupt {
-		return fault.Hint("`waybill doctor` shows the damage; `waybill salvage` saves the readable records and sets the others aside")
+		return fault.Hint("`waybill doctor` shows the damage; `waybill store salvage` saves the readable records and sets the others aside")
 	}
 	return fault
 }

@@ -30,7 +30,6 @@ import (
 	"waybill/cli/store"
 	"waybill/cli/task"
 	"waybill/cli/work"
-	"waybill/internal/nearest"
 	"waybill/schema"
 )
 
@@ -40,7 +39,7 @@ type Streams = output.Streams
 // Main runs the command line and returns the exit code.
 func Main(args []string, given Streams, version string) int {
 	a := &program.App{Printer: output.Printer{Streams: given, Env: os.Getenv}, Version: version}
-	root := newRoot(a, args)
+	root, args := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
@@ -54,26 +53,26 @@ func Main(args []string, given Streams, version string) int {
 	return output.ExitCode(err)
 }
 
-// word returns the first argument that is neither a flag of the root nor the value of one, or "".
-func word(root *cobra.Command, args []string) string {
+// wordAt returns the index of the first argument that is neither a flag of the root nor the value of one, or len(args).
+func wordAt(root *cobra.Command, args []string) int {
 	for i := 0; i < len(args); i++ {
 		name, long := strings.CutPrefix(args[i], "--")
 		switch {
 		case !long:
-			return args[i]
+			return i
 		case name == "":
-			return "" // cobra takes what follows for arguments
+			return len(args) // cobra takes what follows for arguments
 		}
 		if flag := root.PersistentFlags().Lookup(name); flag != nil && flag.NoOptDefVal == "" {
 			i++
 		}
 	}
-	return ""
+	return len(args)
 }
 
-// newRoot returns the command line. A host that spawns serve, mcp or hook waits for its construction, and scripts expect
-// version at once, so the other commands are then left out.
-func newRoot(a *program.App, args []string) *cobra.Command {
+// newRoot returns the command line, and the arguments in the spelling of today. A host that spawns serve, mcp or hook waits
+// for its construction, and scripts expect version at once, so the other commands are then left out.
+func newRoot(a *program.App, args []string) (*cobra.Command, []string) {
 	root := &cobra.Command{
 		Use:   "waybill",
 		Short: "Hand work to coding agents without losing any of it",
@@ -81,7 +80,8 @@ func newRoot(a *program.App, args []string) *cobra.Command {
 person answers questions; prompts are compiled from the current state of the plan. With a pipe on standard input,
 waybill serves JSON-RPC; on a terminal it prints this help.
 
-An id may be shortened to four or more characters of its beginning or end if that is unambiguous.
+An id may be shortened to four or more characters of its beginning or end if that is unambiguous. With --json, a list is
+one object a line, anything else one object, and an error an object with the member error.
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
 exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, acp, doctor,
@@ -99,29 +99,37 @@ setup, work, check and audit list their own.`,
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return output.UsageError(err) })
+	root.SetFlagErrorFunc(unknownFlag)
+	root.SetHelpFunc(showHelp(a))
 	root.Version = strings.TrimPrefix(version(a.Version), "waybill ")
 	a.AddFlags(root)
-	first := word(root, args)
+	at, first := wordAt(root, args), ""
+	if at < len(args) {
+		first = args[at]
+	}
 	if first == "hook" || first == "version" {
 		root.AddCommand(hook.Command(a), versionCommand(a))
 		root.CompletionOptions.DisableDefaultCmd = true
 		strict(root)
-		return root
+		return root, args
 	}
 	mcp := serve.MCPCommand(a)
 	mcp.AddCommand(setup.MCPInstall(a))
 	root.AddCommand(serve.Command(a), mcp)
 	if first == "serve" || first == "mcp" {
 		strict(root)
-		return root
+		return root, args
 	}
-	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), acp.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), serve.PageCommand(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	args, note := modern(args, at)
+	if note != "" {
+		a.Say(note)
+	}
+	root.AddCommand(inbox.Command(a), plan.Command(a), prompt.Command(a), work.Command(a), acp.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), hook.Command(a), setup.Command(a), serve.PageCommand(a), whereCommand(a), versionCommand(a), schemaCommand(a), store.Command(a), flagsTopic())
 	root.AddCommand(task.Commands(a)...)
-	root.AddCommand(store.Commands(a)...)
 	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(helpCommand(root))
 	strict(root)
-	return root
+	return root, args
 }
 
 // strict turns a wrong number of arguments into a usage error in every command.
@@ -133,7 +141,7 @@ func strict(cmd *cobra.Command) {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)
 			if err != nil && cmd.HasAvailableSubCommands() {
-				return output.UsageError(unknownCommand(cmd, args[0]))
+				return unknownCommand(cmd, args[0])
 			}
 			if _, wanted, some := strings.Cut(cmd.Use, " "); err != nil && some {
 				err = fmt.Errorf("%s takes %s, and was given %s", cmd.CommandPath(), wanted, output.Count(len(args), "argument"))
@@ -147,20 +155,6 @@ func strict(cmd *cobra.Command) {
 	for _, child := range cmd.Commands() {
 		strict(child)
 	}
-}
-
-// unknownCommand says which commands there are that a word may mean, or where they are listed.
-func unknownCommand(parent *cobra.Command, word string) error {
-	var names []string
-	for _, cmd := range parent.Commands() {
-		if cmd.IsAvailableCommand() {
-			names = append(names, cmd.Name())
-		}
-	}
-	if near := nearest.Names(word, names); len(near) > 0 {
-		return fmt.Errorf("unknown command %q: did you mean %s?", word, strings.Join(near, " or "))
-	}
-	return fmt.Errorf("unknown command %q: %s --help lists the commands", word, parent.CommandPath())
 }
 
 // asTyped returns an error about a parameter with the flag or the argument that the person typed, instead of the

@@ -24,7 +24,8 @@ func version(of string) string {
 
 func versionCommand(a *program.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Example: "  waybill version --json",
+		Use:     "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !a.JSON {
 				_, err := fmt.Fprintln(a.Out, version(a.Version))
@@ -40,7 +41,8 @@ func versionCommand(a *program.App) *cobra.Command {
 
 func whereCommand(a *program.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "where", Short: "Print the workspace and where its store is", Args: cobra.NoArgs,
+		Example: "  waybill where",
+		Use:     "where", Short: "Print the workspace and where its store is", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ws, err := workspace.Resolve(a.Sources())
 			if err != nil {
@@ -87,7 +89,8 @@ func schemaCommand(a *program.App) *cobra.Command {
 	formats := []string{"openrpc", "json-schema", "python", "typescript", "checks"}
 	var format string
 	cmd := &cobra.Command{
-		Use: "schema", Short: "Print the protocol: methods, notifications and errors", Args: cobra.NoArgs,
+		Example: "  waybill schema --format typescript > waybill.d.ts",
+		Use:     "schema", Short: "Print the protocol: methods, notifications and errors", Args: cobra.NoArgs,
 		Long: `Print the methods, notifications, objects and errors of this binary, as an OpenRPC document, as JSON Schema, or as types
 for Python or TypeScript. The format checks is the JSON Schema of ` + checkfile.Name + `, for editors.`,
 		RunE: func(*cobra.Command, []string) error {

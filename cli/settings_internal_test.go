@@ -49,7 +49,7 @@ func processOf(t *testing.T, name string, env map[string]string, args ...string)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = in.Close() })
 	a := &program.App{Printer: output.Printer{Streams: output.Streams{In: in, Out: in, Err: in}, Env: func(name string) string { return env[name] }}}
-	root := newRoot(a, []string{name})
+	root, _ := newRoot(a, []string{name})
 	cmd, rest, err := root.Find(append([]string{name}, args...))
 	require.NoError(t, err)
 	if err := cmd.ParseFlags(rest); err != nil {

@@ -68,7 +68,7 @@ func Attention(w Workload, faults []string) []Concern {
 	}{
 		{
 			ConcernQuestions, w.Questions, "1 task waits for an answer", "%d tasks wait for an answer",
-			func(id string) []string { return []string{"reply", id, "-m", "…"} },
+			func(id string) []string { return []string{"task", "reply", id, "-m", "…"} },
 		},
 		{ConcernRuns, w.BlockedRuns, "1 run is blocked", "%d runs are blocked", explaining},
 		{ConcernTasks, w.FailedTasks, "1 task failed", "%d tasks failed", explaining},

@@ -36,7 +36,7 @@ func TestAllIsWellOnlyWhereNothingNeedsAttention(t *testing.T) {
 		"40 tasks failed: tsk_f, tsk_f, tsk_f, tsk_f, tsk_f and 35 more",
 		"1 instruction was never acknowledged: ins_f",
 	}, texts)
-	require.Equal(t, []string{"reply", "tsk_q", "-m", "…"}, found[1].Next)
+	require.Equal(t, []string{"task", "reply", "tsk_q", "-m", "…"}, found[1].Next)
 }
 
 func TestFailedTaskNeedsNoAttentionOnceItsRunMovedOn(t *testing.T) {

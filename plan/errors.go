@@ -48,7 +48,7 @@ func (e *ParseError) Error() string {
 // shows them.
 func (e *ParseError) Cause() string {
 	if len(e.Diagnostics) > 1 && e.Path != "" {
-		return e.Message + "; `waybill plan " + clip(e.Path) + "` shows the rest"
+		return e.Message + "; `waybill plan show " + clip(e.Path) + "` shows the rest"
 	}
 	return e.Message
 }

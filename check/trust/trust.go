@@ -97,7 +97,7 @@ func (p Place) Look() Standing {
 	case s.Text == nil && s.Kept == nil:
 		s.State = None
 	case len(s.Mistakes) > 0:
-		s.State, s.Mend = Unusable, "mend it; waybill check list shows all mistakes"
+		s.State, s.Mend = Unusable, "mend it; waybill check ls shows all mistakes"
 		s.Why = fmt.Sprintf("%s:%v", config.Name, s.Mistakes[0])
 		if more := len(s.Mistakes) - 1; more > 0 {
 			s.Why += fmt.Sprintf(" (and %d more)", more)

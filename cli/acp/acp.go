@@ -35,7 +35,7 @@ type commands struct{ *program.App }
 // Command returns the command.
 func Command(a *program.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "acp [-- AGENT [ARG]…]", Short: "Stand between an editor and an agent that speak the Agent Client Protocol",
+		Use: "acp [-- AGENT [ARG]…]", Short: "Stand between an editor and an agent that speak ACP",
 		Long: `Start AGENT, and be the agent for the editor that has started this command, in the Agent Client Protocol on standard
 input and output. Instructions go in front of a prompt, tool calls acknowledge them, and the end of a turn is held while an
 instruction is due or a check is red. All else passes as it is; see docs/acp.md.

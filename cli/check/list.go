@@ -16,7 +16,7 @@ import (
 	"waybill/schema"
 )
 
-// listView is the output of `waybill check list --json`.
+// listView is the output of `waybill check ls --json`.
 type listView struct {
 	File     string           `json:"file"`
 	State    trust.State      `json:"state"`
@@ -42,12 +42,13 @@ type checkView struct {
 
 func (a commands) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the checks of the workspace, whether they are trusted, and their last receipts", Args: cobra.NoArgs,
+		Use: "ls", Short: "List the checks, their trust and their last receipts", Args: cobra.NoArgs,
 		Long: `List the checks that ` + config.Name + ` declares: their names and commands, whether a person trusts them as they are now,
 and their last receipts. Nothing is run.
 
 Exit codes: 0; 2 if the file has mistakes, which are all listed with line and column; 4 if it must not be read.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context()) },
+		Example: "  waybill check ls",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context()) },
 	}
 }
 
@@ -99,20 +100,13 @@ func viewOf(place trust.Place, standing trust.Standing, last map[string]schema.R
 
 // lastReceipts finds the last receipt of each check.
 func lastReceipts(ctx context.Context, l *program.Local, last map[string]schema.Receipt) error {
-	limit := schema.MaxPage
-	p := schema.ListReceiptsParams{Page: schema.Page{Limit: &limit}}
-	for {
-		var page schema.ReceiptList
-		if err := l.Call(ctx, "list_receipts", p, &page); err != nil {
-			return err
-		}
-		for _, r := range page.Items { // the oldest first
+	var p schema.ListReceiptsParams
+	return program.Each(ctx, l, "list_receipts", &p, &p.Page, func(some []schema.Receipt) error {
+		for _, r := range some { // the oldest first
 			last[r.Check] = r
 		}
-		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 func (v listView) text(now time.Time) string {

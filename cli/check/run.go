@@ -216,7 +216,7 @@ func (a commands) conclude(v runView) error {
 	}
 	text := fmt.Sprintf("run  %s  %s  → %s\n", v.Run.RunID, v.Run.Proof.State, v.NextAction)
 	if v.Run.State == "blocked" {
-		text += "  " + a.Pasteable("unblock", v.Run.RunID) + "\n"
+		text += "  " + a.Pasteable("run", "unblock", v.Run.RunID) + "\n"
 	}
 	_, err := a.Out.WriteString(text)
 	return err

@@ -40,7 +40,8 @@ type trustView struct {
 
 func (a commands) trustCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "trust", Short: "Look at the checks of the workspace and trust them", Args: cobra.NoArgs,
+		Example: "  waybill check trust",
+		Use:     "trust", Short: "Look at the checks of the workspace and trust them", Args: cobra.NoArgs,
 		Long: `Show the commands of ` + config.Name + `, or the difference to what was trusted before, and ask whether to trust them. Trust
 holds for exactly this text. It is kept in the state folder, outside of the workspace; when the file changes, none of its
 checks runs until it is trusted again.
@@ -211,7 +212,7 @@ func (a commands) trusted(ctx context.Context, place trust.Place, standing trust
 		return err
 	}
 	for _, id := range v.Blocked {
-		if _, err := fmt.Fprintf(a.Out, "  %s\n", a.Pasteable("unblock", id)); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "  %s\n", a.Pasteable("run", "unblock", id)); err != nil {
 			return err
 		}
 	}
@@ -221,18 +222,13 @@ func (a commands) trusted(ctx context.Context, place trust.Place, standing trust
 // waiting returns the runs that wait for a person to look at checks.
 func waiting(ctx context.Context, l *program.Local) (ids []string, err error) {
 	p := schema.ListRunsParams{State: "blocked"}
-	for {
-		var page schema.RunList
-		if err := l.Call(ctx, "list_runs", p, &page); err != nil {
-			return nil, err
-		}
-		for _, r := range page.Items {
+	err = program.Each(ctx, l, "list_runs", &p, &p.Page, func(some []schema.Run) error {
+		for _, r := range some {
 			if r.Reason == "untrusted_checks" {
 				ids = append(ids, r.RunID)
 			}
 		}
-		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return ids, nil
-		}
-	}
+		return nil
+	})
+	return ids, err
 }

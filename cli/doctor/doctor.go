@@ -28,13 +28,14 @@ func Command(a *program.App) *cobra.Command { return commands{a}.doctorCommand()
 func (a commands) doctorCommand() *cobra.Command {
 	var flags doctorFlags
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check the program, the workspace and its store, and suggest repairs", Args: cobra.NoArgs,
+		Example: "  waybill doctor --fix",
+		Use:     "doctor", Short: "Check the program, the workspace and its store; suggest repairs", Args: cobra.NoArgs,
 		Long: `Check this program, its environment, the workspace, the settings, the store and the plans: the file and its mode,
 the disk, the tables, the checksum of every row, the chain of the event log, other processes, and more;
 docs/doctor.md lists the checks. Without --fix the command changes nothing. Processes that use the store continue.
 
 --fix makes safe repairs and lists them: file modes that admit other users, endpoint files of servers that are gone,
-temporary files of killed processes, and the reserve of disk space. Damaged records are left to ` + "`waybill salvage`" + `.
+temporary files of killed processes, and the reserve of disk space. Damaged records are left to ` + "`waybill store salvage`" + `.
 
 --bundle writes the findings to a new file for a helper: a .tar.gz without any path, name,
 text, prompt, output, reply or token in it.

@@ -24,6 +24,21 @@ type Printer struct {
 	Env     func(string) string
 	JSON    bool // --json
 	NoColor bool // --no-color
+	NoPager bool // --no-pager
+}
+
+// PrintEach writes JSON objects, one a line.
+func PrintEach[T any](p *Printer, items []T) error {
+	var b strings.Builder
+	for _, item := range items {
+		text, err := Encode(item)
+		if err != nil {
+			return err
+		}
+		b.Write(append(text, '\n'))
+	}
+	_, err := p.Out.WriteString(b.String())
+	return err
 }
 
 // Print writes one JSON object and a newline.
@@ -97,12 +112,15 @@ func (p *Printer) colours() bool {
 	case p.Env("CLICOLOR_FORCE") != "" && p.Env("CLICOLOR_FORCE") != "0":
 		return true
 	}
-	return term.IsTerminal(int(p.Out.Fd()))
+	return p.Terminal()
 }
+
+// Terminal reports whether the output is a terminal.
+func (p *Printer) Terminal() bool { return p.Out != nil && term.IsTerminal(int(p.Out.Fd())) }
 
 // Width is how long a line of a page may be.
 func (p *Printer) Width() int {
-	if !term.IsTerminal(int(p.Out.Fd())) {
+	if !p.Terminal() {
 		return PipeWidth
 	}
 	width, _, err := term.GetSize(int(p.Out.Fd()))
@@ -115,7 +133,7 @@ func (p *Printer) Width() int {
 // LineWidth is the longest line of an output without a terminal, such as a list in a pipe. It does not cut, because a
 // reader who searches the output must find the whole text.
 func (p *Printer) LineWidth() int {
-	if !term.IsTerminal(int(p.Out.Fd())) {
+	if !p.Terminal() {
 		return math.MaxInt
 	}
 	return p.Width()

@@ -28,7 +28,36 @@ func Command(a *program.App) *cobra.Command { return commands{a}.planCommand() }
 
 func (a commands) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan [FILE | FOLDER | NAME | -]", Short: "Draw a plan: its progress, its ready items and its faults", Args: cobra.MaximumNArgs(1),
+		Use: "plan", Short: "List plans, draw one, or set the status of an item", Args: cobra.MaximumNArgs(1),
+		Long:    "Draw the only plan of the workspace, or list its plans.",
+		Example: "  waybill plan show specs/clock/tasks.md", ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.AddCommand(planLsCommand(a), planShowCommand(a), a.planSetCommand(), a.planGraphCommand())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 { // an earlier spelling
+			a.Say("waybill: `waybill plan " + safetext.Printable(args[0]) + "` is now `waybill plan show " + safetext.Printable(args[0]) + "`")
+		}
+		return a.show(cmd, args)
+	}
+	return cmd
+}
+
+func planLsCommand(a commands) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List the plans of the workspace, open ones first", Args: cobra.NoArgs,
+		Long: `List the plans of the workspace with their progress, open ones first. If there is a store, the runs of the items count too.
+--json prints one object a line.`,
+		Example: "  waybill plan ls",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := a.listPlans(cmd.Context(), true)
+			return err
+		},
+	}
+}
+
+func planShowCommand(a commands) *cobra.Command {
+	return &cobra.Command{
+		Use: "show [FILE | FOLDER | NAME | -]", Short: "Draw a plan: its progress, its ready items and its faults", Args: cobra.MaximumNArgs(1),
 		Long: `Draw a plan: its progress, its items as a tree with their dependencies, the dialect of the file with the evidence
 for it, and each fault of the file with its line and a caret. A plan is a file, or a folder with a file for each task.
 Name it by its path or by its short name, usually that of its folder; - is standard input. Files and folders need no
@@ -40,18 +69,18 @@ the runs of the items count too.
 --json prints the contents of the file only. The exit code is 1 if the file has no item; the error then names the
 likeliest cause. The dialects are
 
-  ` + strings.Join(slices.Collect(output.Wrap(strings.Join(dialect.Names(), " "), 110)), "\n  "),
-		Example:           "  waybill plan\n  waybill plan specs/clock/tasks.md\n  git show HEAD~1:tasks.md | waybill plan -",
+  ` + strings.Join(slices.Collect(output.Wrap(strings.Join(dialect.Names(), " "), output.PipeWidth-2)), "\n  "),
+		Example:           "  waybill plan show specs/clock/tasks.md\n  git show HEAD~1:tasks.md | waybill plan show -",
 		ValidArgsFunction: planfiles.Complete(a.App),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.JSON {
-				return a.planJSON(args)
-			}
-			return a.drawPlan(cmd.Context(), args)
-		},
+		RunE:              a.show,
 	}
-	cmd.AddCommand(a.planGraphCommand(), a.planSetCommand())
-	return cmd
+}
+
+func (a commands) show(cmd *cobra.Command, args []string) error {
+	if a.JSON {
+		return a.planJSON(args)
+	}
+	return a.drawPlan(cmd.Context(), args)
 }
 
 // graphFormats are the output formats of a graph.
@@ -80,7 +109,7 @@ large plans by default; Graphviz does not.`,
 
 // planJSON prints the reading of a plan, even of one without items.
 func (a commands) planJSON(args []string) error {
-	p, err := a.onePlan(first(args), "")
+	p, err := a.onePlan(first(args))
 	if err != nil {
 		return err
 	}
@@ -90,11 +119,11 @@ func (a commands) planJSON(args []string) error {
 
 func (a commands) drawPlan(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		if listed, err := a.listPlans(ctx); listed || err != nil {
+		if listed, err := a.listPlans(ctx, false); listed || err != nil {
 			return err
 		}
 	}
-	p, err := a.onePlan(first(args), "")
+	p, err := a.onePlan(first(args))
 	if err != nil {
 		return err
 	}
@@ -111,12 +140,11 @@ func (a commands) drawPlan(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.Out, s.plan(p.name, p.text, r, items, progress, note))
-	return err
+	return a.Page(s.plan(p.name, p.text, r, items, progress, note))
 }
 
 func (a commands) graphPlan(ctx context.Context, args []string, format string) error {
-	p, err := a.onePlan(first(args), "")
+	p, err := a.onePlan(first(args))
 	if err != nil {
 		return err
 	}
@@ -151,9 +179,9 @@ func first(args []string) string {
 	return args[0]
 }
 
-// onePlan returns the named plan, or for "" the only plan of the workspace. If there are several, the error names
-// flag, or the argument if flag is "".
-func (a commands) onePlan(name, flag string) (planText, error) {
+// onePlan returns the named plan, or for "" the only plan of the workspace. If there are several, the error says to name
+// one.
+func (a commands) onePlan(name string) (planText, error) {
 	if name != "" {
 		return a.planText(name)
 	}
@@ -162,22 +190,18 @@ func (a commands) onePlan(name, flag string) (planText, error) {
 		return planText{}, err
 	}
 	defer p.Close()
-	paths, err := pathsOf(p, flag)
+	paths, err := pathsOf(p)
 	if err != nil {
 		return planText{}, err
 	}
 	if len(paths) > 1 {
-		how := "name one of "
-		if flag != "" {
-			how = "choose one with " + flag + " from "
-		}
-		return planText{}, output.UsageError(fmt.Errorf("there are %d plans: %s%s", len(paths), how, named(paths)))
+		return planText{}, output.UsageError(fmt.Errorf("there are %d plans: name one of %s", len(paths), named(paths)))
 	}
 	return textAt(p, paths[0])
 }
 
 // pathsOf lists the plans of the workspace. There is at least one.
-func pathsOf(p planfiles.Plans, flag string) ([]string, error) {
+func pathsOf(p planfiles.Plans) ([]string, error) {
 	paths, err := p.List()
 	switch {
 	case len(paths) > 0:
@@ -185,50 +209,44 @@ func pathsOf(p planfiles.Plans, flag string) ([]string, error) {
 	case err != nil:
 		return nil, api.Fault(err)
 	}
-	fault := schema.NewError(schema.LedgerMissing, "there is no plan in the workspace "+p.Workspace.Root)
-	if flag != "" {
-		return nil, fault.Hint("name the file of the plan with " + flag + " FILE")
-	}
-	return nil, fault.Hint("`waybill plan FILE` draws any file")
+	return nil, schema.NewError(schema.LedgerMissing, "there is no plan in the workspace "+p.Workspace.Root).
+		Hint("name the file of the plan; `waybill plan show FILE` draws any file")
 }
 
-// listPlans lists the plans to choose from, if there are several.
-func (a commands) listPlans(ctx context.Context) (listed bool, err error) {
+// listPlans lists the plans: all of them, or if there are several to choose from.
+func (a commands) listPlans(ctx context.Context, all bool) (listed bool, err error) {
 	p, err := planfiles.Open(a.App)
 	if err != nil {
 		return false, err
 	}
 	defer p.Close()
-	paths, err := pathsOf(p, "")
-	if err != nil || len(paths) == 1 {
+	paths, err := pathsOf(p)
+	if err != nil || len(paths) == 1 && !all {
 		return false, err
 	}
 	runs, notes, err := a.runsOfPlans(ctx)
 	if err != nil {
 		return false, err
 	}
-	longest := 0
-	for _, rel := range paths {
-		longest = max(longest, output.Columns(safetext.Printable(rel)))
+	summaries, lines := make([]schema.PlanSummary, len(paths)), make([]output.PlanLine, len(paths))
+	for i, rel := range paths {
+		summaries[i] = summaryOf(p, rel, runs[rel])
+		lines[i] = output.LineOf(summaries[i])
+	}
+	if a.JSON {
+		return true, output.PrintEach(&a.Printer, summaries)
 	}
 	var b strings.Builder
-	width := a.LineWidth()
-	for _, rel := range paths {
-		summary := summaryOf(p, rel, runs[rel])
-		line := output.Left(safetext.Printable(rel), min(longest, a.Width()/2)) + below + summary
-		if output.Columns(line) <= width {
-			b.WriteString(line + "\n")
-			continue
-		}
-		b.WriteString(output.Fit(safetext.Printable(rel), width) + "\n" + below) // a long path must not cut off the numbers
-		sheet{width: width}.paragraph(&b, strings.Join(strings.Fields(summary), " "), below)
+	for _, line := range output.Plans(lines, a.Width(), a.LineWidth()) {
+		b.WriteString(line + "\n")
 	}
 	for _, note := range notes {
 		sheet{width: a.Width()}.paragraph(&b, "note: "+safetext.Printable(note), "")
 	}
-	b.WriteString("\nwaybill plan NAME draws one of them\n")
-	_, err = fmt.Fprint(a.Out, b.String())
-	return true, err
+	if !all {
+		b.WriteString("\nwaybill plan show NAME draws one of them\n")
+	}
+	return true, a.Page(b.String())
 }
 
 // runsOfPlans returns the run counts of each plan from the store, if there is one. The notes name missing facts.
@@ -251,19 +269,23 @@ func (a commands) runsOfPlans(ctx context.Context) (runs map[string]*schema.Plan
 	return runs, list.Problems, nil
 }
 
-// summaryOf returns the progress of a plan in a line, or why it is unknown.
-func summaryOf(p planfiles.Plans, rel string, runs *schema.PlanRuns) string {
+// summaryOf returns the progress of a plan, or why it is unknown.
+func summaryOf(p planfiles.Plans, rel string, runs *schema.PlanRuns) schema.PlanSummary {
+	summary := schema.PlanSummary{Plan: rel, Path: rel, Runs: runs}
 	text, err := textAt(p, rel)
-	if err != nil {
-		return safetext.Printable(err.Error())
-	}
-	r, err := text.read()
-	if err != nil {
-		if parse, ok := errors.AsType[*plan.ParseError](err); ok {
-			return safetext.Printable(parse.Cause()) // the caller prints the name of the plan before it
+	if err == nil {
+		var r *plan.Reading
+		if r, err = text.read(); err == nil {
+			summary.Dialect, summary.DiagnosticsCount = r.Dialect, len(r.Diagnostics)
+			summary.Totals = schema.Totals(r.Totals)
+			summary.Fingerprint = schema.Fingerprint{Size: int64(len(text.text)), Hash: plan.Hash(text.text)}
+			return summary
 		}
-		return safetext.Printable(err.Error())
 	}
-	progress := output.ProgressOf(r.Totals.Completed, r.Totals.Total, runs)
-	return fmt.Sprintf("%s %s  %s", output.Bar(progress.Completed, progress.Total, output.BarWidth), output.HowFar(progress), safetext.Printable(r.Dialect))
+	fault := api.Fault(err)
+	summary.Error = &schema.PlanError{Code: fault.Data.Code, Message: fault.Message}
+	if parse, ok := errors.AsType[*plan.ParseError](err); ok {
+		summary.Error.Reason, summary.Error.Message = parse.Reason, parse.Cause() // a list has the name of the plan before it
+	}
+	return summary
 }

@@ -110,7 +110,7 @@ func (a commands) besideWorkspaces(plan string, lock planfiles.Turns) (root *pla
 func (a commands) planFile(name string) (planText, error) {
 	f, err := planfile.OpenRegular(name)
 	if errors.Is(err, planfile.NotRegular) {
-		return planText{}, api.Fault(err).Hint("`waybill plan - <FILE` reads what is no file")
+		return planText{}, api.Fault(err).Hint("`waybill plan show - <FILE` reads what is no file")
 	}
 	if err != nil {
 		return planText{}, nameFirst(name, err)

@@ -75,6 +75,8 @@ changes.`,
 					return output.UsageError(fmt.Errorf("the plan is named twice: %q and --plan %q", args[0], p))
 				}
 				p, args = args[0], args[1:]
+			} else if p != "" {
+				a.Say("waybill: `waybill plan set --plan PLAN ITEM STATUS` is now `waybill plan set PLAN ITEM STATUS`")
 			}
 			status, err := statusOf(args[1])
 			switch {
@@ -89,6 +91,7 @@ changes.`,
 		},
 	}
 	cmd.Flags().StringVar(&p, "plan", "", "the plan: its file or folder, or its short name (default: the only one of the workspace)")
+	_ = cmd.Flags().MarkHidden("plan") // an earlier spelling
 	cmd.Flags().IntVar(&line, "line", 0, "the line of the item, if several items have its id")
 	_ = cmd.RegisterFlagCompletionFunc("plan", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return planfiles.Complete(a.App)(cmd, nil, begun)
@@ -142,7 +145,7 @@ func (a commands) setItem(ctx context.Context, plan string, m plan.Marking) erro
 }
 
 func (a commands) trySet(ctx context.Context, path string, m plan.Marking) (set planSet, err error) {
-	p, err := a.onePlan(path, "--plan")
+	p, err := a.onePlan(path)
 	if err != nil {
 		return set, err
 	}
@@ -184,7 +187,7 @@ func notSet(r *plan.Reading, err error) error {
 		near := nearest.Names(unknown.ItemID, slices.Collect(r.IDs()))
 		fault = fault.With("did_you_mean", near)
 		if len(near) == 0 {
-			return fault.Hint("`waybill plan` draws the items of a plan")
+			return fault.Hint("`waybill plan show` draws the items of a plan")
 		}
 		return fault.Hint("perhaps: " + strings.Join(near, ", "))
 	}
@@ -291,7 +294,7 @@ func (a commands) planSetWords(plan *string) cobra.CompletionFunc {
 
 // itemIDs returns the ids of a plan with a prefix, each once, with the description for the shell.
 func (a commands) itemIDs(plan, begun string) (ids []string) {
-	p, err := a.onePlan(plan, "--plan")
+	p, err := a.onePlan(plan)
 	if err != nil {
 		return nil // completion cannot show an error
 	}

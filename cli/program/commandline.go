@@ -26,12 +26,14 @@ func (a *App) CommandLine(words []string) string {
 	return strings.Join(slices.Concat(shown[:first], flags, shown[first:]), " ")
 }
 
-// Pasteable returns a command about a task, for the workspace and the store that this command was given.
-func (a *App) Pasteable(verb, id string) string { return a.CommandLine([]string{"waybill", verb, id}) }
+// Pasteable returns a command of waybill, for the workspace and the store that this command was given.
+func (a *App) Pasteable(words ...string) string {
+	return a.CommandLine(append([]string{"waybill"}, words...))
+}
 
 // ReplyLine is the command that answers a task of this store, ready to be pasted.
 func (a *App) ReplyLine(id string) string {
-	return a.CommandLine([]string{"waybill", "reply", id, "-m", "…"})
+	return a.Pasteable("task", "reply", id, "-m", "…")
 }
 
 // bareWord matches text that a shell reads as one word without quotes.

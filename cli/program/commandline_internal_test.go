@@ -27,7 +27,7 @@ func TestModelsAreRead(t *testing.T) {
 }
 
 func TestReplyLineNamesTheStoreThatWasNamed(t *testing.T) {
-	require.Equal(t, "waybill reply tsk_1 -m '…'", (&App{}).ReplyLine("tsk_1"))
+	require.Equal(t, "waybill task reply tsk_1 -m '…'", (&App{}).ReplyLine("tsk_1"))
 	a := &App{Workspace: "/home/o'neil", Store: "x y.db"}
-	require.Equal(t, `waybill reply tsk_1 --workspace '/home/o'\''neil' --store 'x y.db' -m '…'`, a.ReplyLine("tsk_1"))
+	require.Equal(t, `waybill task reply tsk_1 --workspace '/home/o'\''neil' --store 'x y.db' -m '…'`, a.ReplyLine("tsk_1"))
 }

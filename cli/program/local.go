@@ -20,6 +20,7 @@ type Local struct {
 	*api.Service
 	Table   *api.Table
 	Backend *backend.Backend
+	say     func(line string)
 }
 
 // Local opens the service of the workspace.
@@ -44,7 +45,7 @@ func open(a *App, follow bool, beside backend.Beside) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Local{Service: s, Table: s.Table(), Backend: b}, nil
+	return &Local{Service: s, Table: s.Table(), Backend: b, say: a.Say}, nil
 }
 
 func (l *Local) Close() { l.Backend.Stop() }

@@ -63,6 +63,7 @@ func (a *App) AddFlags(root *cobra.Command) {
 	flags.StringVar(&a.config, "config", "", "the settings file; '' means none (default: WAYBILL_CONFIG, or config.json in your configuration folder)")
 	flags.BoolVar(&a.JSON, "json", false, "print JSON")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colours")
+	flags.BoolVar(&a.NoPager, "no-pager", false, "print long texts without $PAGER")
 	flags.StringArrayVar(&a.dialectFlags, "dialect", nil,
 		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts "+
 			"(default: WAYBILL_DIALECT, with commas between them, or else those that serve was given last)")

@@ -21,18 +21,41 @@ func (l *Local) FullID(ctx context.Context, short string, kinds ...store.IDKind)
 	case err != nil:
 		return "", err
 	case len(ids) == 0:
+		l.sayNear(ctx, short, kinds)
 		return short, nil
 	case len(ids) == 1:
 		return ids[0], nil
 	}
-	candidates := make([]string, len(ids))
+	return "", output.UsageError(fmt.Errorf("%q may mean several: %s; give more of the id", short, l.candidates(ctx, ids, more)))
+}
+
+// candidates lists ids, each with what it is.
+func (l *Local) candidates(ctx context.Context, ids []string, more bool) string {
+	shown := make([]string, len(ids))
 	for i, id := range ids {
-		candidates[i] = id + " (" + l.describe(ctx, id) + ")"
+		shown[i] = id + " (" + l.describe(ctx, id) + ")"
 	}
 	if more {
-		candidates = append(candidates, "and more")
+		shown = append(shown, "and more")
 	}
-	return "", output.UsageError(fmt.Errorf("%q may mean several: %s; give more of the id", short, strings.Join(candidates, ", ")))
+	return strings.Join(shown, ", ")
+}
+
+// leastTyped is how many characters of an id must be right to find what a mistyped one may mean.
+const leastTyped = 5
+
+// sayNear names the ids that end as a mistyped one does, or else those that begin as it does.
+func (l *Local) sayNear(ctx context.Context, mistyped string, kinds []store.IDKind) {
+	half := max(leastTyped, len(mistyped)/2)
+	if len(mistyped) <= half {
+		return
+	}
+	for _, part := range []string{mistyped[len(mistyped)-half:], mistyped[:half]} {
+		if ids, more, err := l.MatchIDs(ctx, part, kinds...); err == nil && len(ids) > 0 {
+			l.say("waybill: did you mean " + l.candidates(ctx, ids, more) + "?")
+			return
+		}
+	}
 }
 
 // idWords maps the prefix of an id to its kind.

@@ -38,7 +38,7 @@ func Command(a *program.App) *cobra.Command { return commands{a}.promptCommand()
 func (a commands) promptCommand() *cobra.Command {
 	f := promptFlags{role: promptRoles[0]}
 	cmd := &cobra.Command{
-		Use: "prompt RUN | prompt PLAN ITEM", Short: "Show the prompt that would be sent now, and the source of each block", Args: cobra.RangeArgs(1, 2),
+		Use: "prompt RUN | prompt PLAN ITEM", Short: "Show the prompt that would be sent now, block by block", Args: cobra.RangeArgs(1, 2),
 		Long: `Show the prompt that an agent would get now for a run, or for the newest run of an item: each block with its source,
 its trust and its tokens; then the total, the budget, and the omitted parts with reasons. The command is a preview: it
 counts and stores nothing. Unprintable characters appear as U+FFFD, also in a pipe, where nothing is coloured or broken.

@@ -26,7 +26,8 @@ type mcpFlags struct {
 func (a commands) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve the Model Context Protocol on standard input and output", Args: cobra.NoArgs,
+		Example: "  waybill mcp",
+		Use:     "mcp", Short: "Serve the Model Context Protocol on standard input and output", Args: cobra.NoArgs,
 		Long: `Serve the Model Context Protocol on standard input and output, one message a line: tools for the model,
 the ledgers and the waiting questions as resources, and prompts; see docs/mcp.md. Hosts with and without a
 handshake are served, up to version 2026-07-28. Standard output carries the protocol only.

@@ -74,7 +74,8 @@ func (a commands) serveCommand() *cobra.Command {
 	var f serveFlags
 	var stdio bool
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve JSON-RPC on standard input and output (the default with a pipe)", Args: cobra.NoArgs,
+		Example: "  waybill serve",
+		Use:     "serve", Short: "Serve JSON-RPC on standard input and output", Args: cobra.NoArgs,
 		Long: `Serve JSON-RPC 2.0 on standard input and output. Standard output carries the protocol only.
 
 The rules of --dialect or WAYBILL_DIALECT are stored beside the store. All processes of the workspace read plans by

@@ -41,7 +41,8 @@ func (a commands) uiCommand() *cobra.Command {
 	var noBrowser, here bool
 	var told notify.Flags
 	cmd := &cobra.Command{
-		Use: "ui", Short: "Open the page in a browser", Args: cobra.NoArgs,
+		Example: "  waybill ui",
+		Use:     "ui", Short: "Open the page in a browser", Args: cobra.NoArgs,
 		Long: `Open the page in a browser: the page of a running "waybill serve --http" of the workspace, or a page that this command
 serves from the store until it is interrupted. The printed address admits one browser, once, within a minute; run the
 command again for another. Without a display the address is only printed.`,

@@ -24,17 +24,20 @@ import (
 // commands are the commands of this package, for one run of the program.
 type commands struct{ *program.App }
 
-// Commands returns the commands.
-func Commands(a *program.App) []*cobra.Command {
+// Command returns the command with those about the store.
+func Command(a *program.App) *cobra.Command {
 	c := commands{a}
-	return []*cobra.Command{c.backupCommand(), c.salvageCommand(), c.exportCommand(), c.importCommand(), c.restoreCommand(), c.storeCommand()}
+	cmd := &cobra.Command{Use: "store", Short: "Copy, restore, move or repair the store", Args: cobra.NoArgs}
+	cmd.AddCommand(c.backupCommand(), c.restoreCommand(), c.exportCommand(), c.importCommand(), c.migrateCommand(), c.salvageCommand())
+	return cmd
 }
 
 func (a commands) backupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Write a copy of the store to a new file", Args: cobra.ExactArgs(1),
+		Example: "  waybill store backup garden.db",
+		Use:     "backup FILE", Short: "Write a copy of the store to a new file", Args: cobra.ExactArgs(1),
 		Long: `Write a consistent copy of the store to a new file, and read it back to check it.
-Processes that use the store continue. ` + "`waybill restore`" + ` goes back to a copy.
+Processes that use the store continue. ` + "`waybill store restore`" + ` goes back to a copy.
 
 Exit code 5 with a copy means that a record in it is damaged, as it is in the store. A damaged store in a database is
 not copied: pg_dump copies that.`,
@@ -84,17 +87,18 @@ func (a commands) reportBackup(path string, damage []store.Damage) error {
 func (a commands) salvageCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "salvage [FILE]", Short: "Recover the readable records of a damaged store", Args: cobra.MaximumNArgs(1),
+		Example: "  waybill store salvage sound.db",
+		Use:     "salvage [FILE]", Short: "Recover the readable records of a damaged store", Args: cobra.MaximumNArgs(1),
 		Long: `Copy every readable record with a right checksum from a damaged store into a new one, and count the lost records.
 With FILE, the new store is written there and the damaged one stays. Without FILE, the new store replaces the damaged
 one, which is kept beside it; end all processes that use the store first. The damaged file is never changed or deleted.
 The command names tasks that depend on a lost task: they wait until they are cancelled.
 
-A store without damage stays as it is and the exit code is 4: use waybill backup to copy it. --force salvages it
+A store without damage stays as it is and the exit code is 4: use waybill store backup to copy it. --force salvages it
 anyway.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if postgres.Names(a.Store) {
-				return output.UsageError(errors.New("the store is in a database, whose server keeps its files: `waybill restore` goes back to a copy or an export, " +
+				return output.UsageError(errors.New("the store is in a database, whose server keeps its files: `waybill store restore` goes back to a copy or an export, " +
 					"and `waybill doctor` reads and checks everything in it"))
 			}
 			path, err := a.ExistingStore(args)
@@ -133,7 +137,7 @@ func needsSalvage(path string, found []sqlite.Finding) error {
 			Hint(found[i].Fix + "; --force salvages it all the same")
 	}
 	return schema.NewError(schema.InvalidState, "nothing is damaged in the store at "+path+", so there is nothing to salvage").
-		Hint("waybill backup FILE copies it; --force salvages it all the same")
+		Hint("waybill store backup FILE copies it; --force salvages it all the same")
 }
 
 func (a commands) reportSalvage(r sqlite.Salvaged) error {

@@ -25,16 +25,11 @@ import (
 // longView bounds the one reading of a whole store.
 const longView = 24 * time.Hour
 
-func (a commands) storeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "store", Short: "Move stores between databases", Args: cobra.NoArgs}
-	cmd.AddCommand(a.migrateCommand())
-	return cmd
-}
-
 func (a commands) migrateCommand() *cobra.Command {
 	from, to := program.NamedStore{Flag: "--from", NameFlag: "--from-name"}, program.NamedStore{Flag: "--to", NameFlag: "--to-name"}
 	cmd := &cobra.Command{
-		Use: "migrate --from STORE --to STORE", Short: "Copy a store into another, empty one, and compare the two", Args: cobra.NoArgs,
+		Example: "  waybill store migrate --from garden.db --to postgres://mary@db/garden",
+		Use:     "migrate --from STORE --to STORE", Short: "Copy a store into another, empty one, and compare the two", Args: cobra.NoArgs,
 		Long: `Copy a store into an empty or new one and compare the two, record by record. Name each store as for --store. The
 source is only read. If a process writes to the source meanwhile, the exit code is 4, because the target lacks these
 changes.`,

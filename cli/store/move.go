@@ -29,7 +29,8 @@ const standard = "-"
 
 func (a commands) exportCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE|-]", Short: "Export the store as lines of JSON", Args: cobra.MaximumNArgs(1),
+		Example: "  waybill store export garden.jsonl",
+		Use:     "export [FILE|-]", Short: "Export the store as lines of JSON", Args: cobra.MaximumNArgs(1),
 		Long: `Write a consistent copy of the store as lines of JSON to a new file or to standard output. Processes that use the
 store continue. Equal contents produce equal bytes. The last line has the SHA-256 of the others, so that a cut or
 altered file is detected. A damaged store is refused.`,
@@ -93,10 +94,11 @@ func (a commands) wholeStore(ctx context.Context, path string) (store.Store, err
 
 func (a commands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE|-", Short: "Fill an empty store from an export", Args: cobra.ExactArgs(1),
-		Long: `Fill the store of the workspace, which must be empty or new, with the output of ` + "`waybill export`" + ` wrote, from a
+		Example: "  waybill store import garden.jsonl",
+		Use:     "import FILE|-", Short: "Fill an empty store from an export", Args: cobra.ExactArgs(1),
+		Long: `Fill the store of the workspace, which must be empty or new, with the output of ` + "`waybill store export`" + ` wrote, from a
 file or from standard input: all of it or nothing. A file that was cut or altered is refused, and the line is
-named. ` + "`waybill restore`" + ` puts an export in the place of a store that is not empty.`,
+named. ` + "`waybill store restore`" + ` puts an export in the place of a store that is not empty.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, done, err := a.source(args[0])
 			if err != nil {
@@ -155,7 +157,7 @@ func (a commands) source(name string) (f *os.File, done func(), err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, schema.NewError(schema.SubjectGone, "there is no file "+name)
 	case err == nil && !info.Mode().IsRegular():
-		return nil, nil, schema.NewError(schema.InvalidParams, name+" is no regular file: name one that `waybill export` or `waybill backup` wrote")
+		return nil, nil, schema.NewError(schema.InvalidParams, name+" is no regular file: name one that `waybill store export` or `waybill store backup` wrote")
 	case err == nil:
 		f, err = os.Open(name)
 	}

@@ -20,8 +20,9 @@ import (
 
 func (a commands) restoreCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Put a copy of a store, or an export, in the place of the store", Args: cobra.ExactArgs(1),
-		Long: `Put a copy that ` + "`waybill backup`" + ` wrote, or what ` + "`waybill export`" + ` wrote, in the place of the store. The store that
+		Example: "  waybill store restore garden.db",
+		Use:     "restore FILE", Short: "Put a copy of a store, or an export, in the place of the store", Args: cobra.ExactArgs(1),
+		Long: `Put a copy that ` + "`waybill store backup`" + ` wrote, or what ` + "`waybill store export`" + ` wrote, in the place of the store. The store that
 was there is set aside beside it, whole, under a name that is printed: in another file, or in a database as another
 workspace. Processes that use the store go on with the new contents; what their agents are at, those may not
 know. A file that is damaged, cut or altered is refused, and then nothing has changed.`,

@@ -24,12 +24,12 @@ func (a commands) replyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reply ID [NUMBER | -m TEXT | -]", Short: "Answer a task so that it continues", Args: cobra.RangeArgs(1, 2),
 		Long: `Answer a task that waits for a person; the same task continues with the answer. NUMBER takes one of the options of
-the question, which waybill show numbers. The text comes from -m, or with - from standard input. On a terminal without any of
+the question, which waybill task show numbers. The text comes from -m, or with - from standard input. On a terminal without any of
 them, $VISUAL or $EDITOR opens with the question.`,
-		Example: `  waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 2
-  waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -m 'Keep the old data.'
-  git diff | waybill reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -`,
-		ValidArgsFunction: a.taskIDs("AWAITING_RESPONSE", "BLOCKED", "ERROR", "CANCELLED"),
+		Example: `  waybill task reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 2
+  waybill task reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -m 'Keep the old data.'
+  git diff | waybill task reply tsk_01a1fb5b-2d50-758b-bb47-8d13bc50a563 -`,
+		ValidArgsFunction: taskIDs(a, "AWAITING_RESPONSE", "BLOCKED", "ERROR", "CANCELLED"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
 			given := cmd.Flags().Changed("message")
@@ -112,11 +112,12 @@ func (a commands) replyFromInput(ctx context.Context, id string) error {
 func (a commands) retryCommand() *cobra.Command {
 	var model string
 	cmd := &cobra.Command{
-		Use: "retry ID", Short: "Queue a task again that ended without success", Args: cobra.ExactArgs(1),
+		Example: "  waybill task retry 4d5e6f7a --model acme/large:high",
+		Use:     "retry ID", Short: "Queue a task again that ended without success", Args: cobra.ExactArgs(1),
 		Long: `Queue a task again that is in ERROR, CANCELLED or BLOCKED. Without --model, its chain of models restarts. The text
 behind the last colon of --model is the variant. A model name with a colon needs one more colon at the end:
 ollama/llama3:8b: has no variant.`,
-		ValidArgsFunction: a.taskIDs("ERROR", "BLOCKED", "CANCELLED"),
+		ValidArgsFunction: taskIDs(a, "ERROR", "BLOCKED", "CANCELLED"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := schema.RetryTaskParams{TaskID: args[0]}
 			if cmd.Flags().Changed("model") {
@@ -150,13 +151,19 @@ func on(m *schema.Model) string {
 	return " on " + modelName(m)
 }
 
-func (a commands) cancelCommand() *cobra.Command {
+// cancelCommand returns the command that cancels things of one kind. It takes the ids of both, so that an earlier spelling
+// goes on working.
+func (a commands) cancelCommand(of string) *cobra.Command {
+	about, ids := "an instruction. It is sent no more.", complete(a, instructions(&schema.ListInstructionsParams{}).ids)
+	if of == "task" {
+		about = "a task. A running one is asked to stop: its worker learns of it at the next heartbeat and reports the end."
+		ids = taskIDs(a, "AWAITING_RESPONSE", "RUNNING", "QUEUED", "BLOCKED")
+	}
 	var reason string
 	cmd := &cobra.Command{
-		Use: "cancel ID", Short: "Cancel a task or an instruction", Args: cobra.ExactArgs(1),
-		Long: `Cancel a task or an instruction. A running task is asked to stop: its worker learns of it at the next heartbeat and
-reports the end.`,
-		ValidArgsFunction: a.taskIDs("AWAITING_RESPONSE", "RUNNING", "QUEUED", "BLOCKED"),
+		Use: "cancel ID", Short: "Cancel " + strings.SplitAfterN(about, of, 2)[0], Args: cobra.ExactArgs(1), Long: "Cancel " + about,
+		Example:           "  waybill " + of + " cancel 4d5e6f7a --reason 'it is not needed any more'",
+		ValidArgsFunction: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(func(l *program.Local) error {
 				id, err := l.FullID(cmd.Context(), args[0], store.TaskID, store.InstructionID)
@@ -200,7 +207,7 @@ func (a commands) nextLine(t schema.Task) string {
 	case "AWAITING_RESPONSE":
 		return a.ReplyLine(t.TaskID)
 	case "ERROR", "CANCELLED", "BLOCKED":
-		return a.Pasteable("retry", t.TaskID)
+		return a.Pasteable("task", "retry", t.TaskID)
 	}
 	return ""
 }

@@ -66,7 +66,7 @@ func (a commands) answerable(ctx context.Context, id string) (d schema.TaskDetai
 		return d, err
 	}
 	return d, schema.NewError(schema.InvalidState, fmt.Sprintf("task %s is %s and cannot be answered", id, d.Task.Status)).
-		With("status", d.Task.Status).Hint("`waybill show` tells what would move it on")
+		With("status", d.Task.Status).Hint("`waybill task show` tells what would move it on")
 }
 
 // writeDraft creates the file for the editor, with the task's question below the scissors.
@@ -80,7 +80,7 @@ func writeDraft(t schema.Task) (path string, err error) {
 		about = t.Output
 	}
 	if options := optionList(t.Offered); options != "" && t.Status == "AWAITING_RESPONSE" {
-		about += "\n\n" + options + "The text of an option takes it; waybill reply takes its number, too.\n"
+		about += "\n\n" + options + "The text of an option takes it; waybill task reply takes its number, too.\n"
 	}
 	_, err = fmt.Fprintf(f, "\n%s\n# Write the reply above this line. An empty one leaves the task as it is.\n# %s is %s: %s\n%s",
 		scissors, t.TaskID, t.Status, title(t), output.Quote(about, output.PipeWidth))

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/cli/output"
-	"waybill/cli/program"
 	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/test/golden"
@@ -159,35 +158,23 @@ func TestHostileTextStaysText(t *testing.T) {
 	d.Attempts[0].Error, d.Attempts[0].Model, d.Attempts[0].Status = hostile, d.Task.Model, hostile
 	d.Replies[0] = schema.Reply{Reply: hostile, Question: hostile, By: hostile, At: after(0)}
 	text := taskSheet{drawing{80, noon, unstyled}, ""}.task(d)
-	a := commands{&program.App{Printer: output.Printer{Env: func(string) string { return "" }, NoColor: true}}}
-	d.Task.CreatedAt = after(-2000 * 24 * time.Hour)
-	text += a.taskLine(d.Task, 80, noon) + "\n"
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		require.Equal(t, safetext.Printable(line), line)
 		require.LessOrEqual(t, output.Columns(line), 80, "%q", line)
 	}
-	whole := a.taskLine(d.Task, 1000, noon)
-	require.Equal(t, safetext.Printable(whole), whole)
 	require.Equal(t, 1, strings.Count(text, "\nattempts\n"), "nobody can forge a heading")
 }
 
 func TestListSaysWhyATaskWaits(t *testing.T) {
-	a := commands{&program.App{Printer: output.Printer{Env: func(string) string { return "" }, NoColor: true}}}
-	task := schema.Task{
-		TaskID: someTask, Status: "QUEUED", AttemptNumber: 12, CreatedAt: after(0), Prompt: "\n Write the report.\nAll of it.",
-		Model: &schema.Model{ProviderID: "acme", ModelID: "large"},
-	}
 	now := noon.Add(26 * time.Hour)
-	require.Equal(t, someTask+" queued     26h #12 large · Write the r…", a.taskLine(task, 80, now))
-	task.WaitingFor = []schema.WaitingFor{
+	require.Empty(t, waits(nil, now))
+	require.Equal(t, "after 2 tasks, retry in 5s, model rests 1h 0m", waits([]schema.WaitingFor{
 		{Kind: "depends_on", TaskID: "tsk_0"},
 		{Kind: "depends_on", TaskID: "tsk_9"},
 		{Kind: "retry_delay", Until: after(26*time.Hour + 5*time.Second)},
 		{Kind: "provider_cooling", Until: after(27 * time.Hour)},
-	}
-	require.Equal(t, someTask+" queued     26h #12 after 2 tasks, retr…", a.taskLine(task, 80, now))
-	require.Equal(t, someTask+" queued     26h #12 after 2 tasks, retry in 5s, model rests 1h 0m · large · Write the report.", a.taskLine(task, 200, now))
+	}, now))
 }
 
 func TestDraftIsWhatStandsAboveTheScissors(t *testing.T) {

@@ -16,14 +16,50 @@ import (
 	"waybill/schema"
 )
 
-func (a commands) showCommand() *cobra.Command {
+// A shown is how one kind of thing is shown.
+type shown struct {
+	use, short, long string
+	ids              cobra.CompletionFunc
+}
+
+// shows returns how to show the kinds of things, by noun.
+func shows(a commands, of string) shown {
+	return map[string]shown{
+		"task": {
+			"show ID", "Show a task with its attempts, its question and the replies",
+			"Show a task: its status, its attempts over time, its question and the replies.", taskIDs(a, statuses...),
+		},
+		"run": {
+			"show RUN | PLAN ITEM", "Show why a run is in its state, and the next step",
+			"Show a run: the title of its item, its state, the reason, and the next step.", complete(a, runs(&schema.ListRunsParams{}).ids),
+		},
+		"instruction": {
+			"show ID", "Show an instruction, why it is in its state, and the next step",
+			"Show an instruction: its text, its state, the reason, and the next step.", complete(a, instructions(&schema.ListInstructionsParams{}).ids),
+		},
+		"notice": {
+			"show ID", "Show a notice, and the state of its subject",
+			"Show a notice: its whole text, the state of its subject, and the next step.", complete(a, notices(&schema.ListNoticesParams{}).ids),
+		},
+	}[of]
+}
+
+func (a commands) showCommand(of string) *cobra.Command {
+	how := shows(a, of)
+	most := strings.Count(how.use, "|") + 1
 	return &cobra.Command{
-		Use: "show ID", Short: "Show a task with its attempts, or the state of something else", Args: cobra.ExactArgs(1),
-		Long: `Show a task: its status, its attempts over time, its question and the replies. For an instruction, a run or a notice,
-show its state, the reason, and the next step.`,
-		ValidArgsFunction: a.taskIDs(statuses...),
+		Use: how.use, Short: how.short, Args: cobra.RangeArgs(1, most), Long: how.long, ValidArgsFunction: how.ids,
+		Example: "  waybill " + of + " show 4d5e6f7a",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(func(l *program.Local) error { return a.show(cmd.Context(), l, args[0]) })
+			return a.With(func(l *program.Local) (err error) {
+				id := args[0]
+				if len(args) == 2 {
+					if id, err = program.RunID(cmd.Context(), l, args); err != nil {
+						return err
+					}
+				}
+				return a.show(cmd.Context(), l, id)
+			})
 		},
 	}
 }
@@ -62,7 +98,7 @@ func (a commands) explainCommand() *cobra.Command {
 		Long: `Explain the state of an instruction, a task, a run or an item of a plan: each rule behind it, the counter and its
 limit, the event that caused it, and the next step.`,
 		Example: "  waybill explain run_0197…\n  waybill explain specs/clock/tasks.md 2.1",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.taskIDs(statuses...),
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: taskIDs(a, statuses...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := schema.ExplainParams{SubjectID: args[0]}
 			if len(args) == 2 {
@@ -156,7 +192,7 @@ func (p taskSheet) task(d schema.TaskDetail) string {
 	return b.String()
 }
 
-// optionList returns the options of a question with the numbers by which waybill reply takes them.
+// optionList returns the options of a question with the numbers by which waybill task reply takes them.
 func optionList(o schema.Offered) string {
 	var b strings.Builder
 	for i, option := range o.Options {

@@ -24,8 +24,8 @@ reviews stay. The command prints the next action, and waybill work --plan contin
 
 A run that is not blocked stays unchanged, and an agent of waybill work unblocks none; waybill explain shows what it waits for. --all succeeds if no run is blocked.
 A run whose plan or item is gone stays blocked, and the exit code is 1.`,
-		Example: "  waybill unblock tasks.md 2.1 --reason 'the API key was renewed'\n  waybill unblock --all",
-		Args:    cobra.MaximumNArgs(2), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  waybill run unblock tasks.md 2.1 --reason 'the API key was renewed'\n  waybill run unblock --all",
+		Args:    cobra.MaximumNArgs(2), ValidArgsFunction: complete(a, runs(&schema.ListRunsParams{State: "blocked"}).ids),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
@@ -64,8 +64,12 @@ func (a commands) unblock(ctx context.Context, l *program.Local, id, reason stri
 
 // unblockAll unblocks every blocked run. A run that cannot continue does not stop the others.
 func (a commands) unblockAll(ctx context.Context, l *program.Local, reason string) error {
-	blocked, err := blockedRuns(ctx, l)
-	if err != nil {
+	var blocked []schema.Run // all of them before the first one is changed, because a change would shift the pages
+	p := schema.ListRunsParams{State: "blocked"}
+	if err := program.Each(ctx, l, "list_runs", &p, &p.Page, func(some []schema.Run) error {
+		blocked = append(blocked, some...)
+		return nil
+	}); err != nil {
 		return err
 	}
 	if len(blocked) == 0 && !a.JSON {
@@ -84,27 +88,13 @@ func (a commands) unblockAll(ctx context.Context, l *program.Local, reason strin
 	return nil
 }
 
-// blockedRuns returns all of them before the first one is changed, because a change would shift the pages.
-func blockedRuns(ctx context.Context, l *program.Local) (runs []schema.Run, err error) {
-	p := schema.ListRunsParams{State: "blocked"}
-	for {
-		var page schema.RunList
-		if err := l.Call(ctx, "list_runs", p, &page); err != nil {
-			return nil, err
-		}
-		runs = append(runs, page.Items...)
-		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return runs, nil
-		}
-	}
-}
-
 func (a commands) dismissCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "dismiss ID", Short: "Take note of a failure, so that nothing waits for a person because of it", Args: cobra.ExactArgs(1),
+		Use: "dismiss ID", Short: "Take note of a failure, so that no inbox lists it any more", Args: cobra.ExactArgs(1),
 		Long: `Consume the open notices about a task, a run or an instruction, or one notice. Its state stays; hosts no longer get these
 notices.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example:           "  waybill notice dismiss 4d5e6f7a",
+		ValidArgsFunction: complete(a, notices(&schema.ListNoticesParams{}).ids),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(func(l *program.Local) error {
 				id, err := l.FullID(cmd.Context(), args[0], program.AnyID...)
@@ -131,18 +121,13 @@ notices.`,
 // noticesAbout returns the open notices with a subject, or the one with that id.
 func noticesAbout(ctx context.Context, l *program.Local, id string) (ids []string, err error) {
 	p := schema.ListNoticesParams{Peek: true}
-	for {
-		var page schema.NoticeList
-		if err := l.Call(ctx, "list_notices", p, &page); err != nil {
-			return nil, err
-		}
-		for _, n := range page.Items {
+	err = program.Each(ctx, l, "list_notices", &p, &p.Page, func(some []schema.Notice) error {
+		for _, n := range some {
 			if n.SubjectID == id || n.NoticeID == id {
 				ids = append(ids, n.NoticeID)
 			}
 		}
-		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return ids, nil
-		}
-	}
+		return nil
+	})
+	return ids, err
 }

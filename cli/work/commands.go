@@ -63,7 +63,7 @@ func Command(a *program.App) *cobra.Command { return commands{a}.workCommand() }
 func (a commands) workCommand() *cobra.Command {
 	var f workFlags
 	cmd := &cobra.Command{
-		Use: "work -- COMMAND [ARG]…", Short: "Run a command for each task with its prompt, and report the outcome",
+		Use: "work -- COMMAND [ARG]…", Short: "Run a command for each task, and report the outcome",
 		Long: `Claim tasks, run COMMAND for each in the workspace with the prompt on standard input, and report the outcome. The
 command waits for more tasks until it is interrupted; with --no-wait it ends when no task is left.
 
@@ -85,7 +85,7 @@ The first interruption waits for running commands, the second ends them; SIGTERM
 retry queues an attempt again that was ended in this way.
 
 The work stops if three items or tasks in a row end the same way (--give-up-after): COMMAND fails within 5 s for the same
-reason, or its results are unreadable for the same reason. After the repair, waybill unblock --all continues the items.
+reason, or its results are unreadable for the same reason. After the repair, waybill run unblock --all continues the items.
 
 Exit codes: 0 if no work is left; 1 if the plan is not completed, the work stopped early, or an outcome could not be
 reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended commands.`,
@@ -309,9 +309,9 @@ func (a commands) underSignals(ctx context.Context, said io.Writer, do func(ctx 
 
 // afterGivingUp adds to an error what to do next.
 func (a commands) afterGivingUp(err *GaveUpError) error {
-	again := a.Pasteable("retry", "TASK") + " for each task"
+	again := a.Pasteable("task", "retry", "TASK") + " for each task"
 	if err.Plan {
-		again = a.Pasteable("unblock", "--all")
+		again = a.Pasteable("run", "unblock", "--all")
 	}
 	return fmt.Errorf("%w; mend the command, run %s, and then this once more (--give-up-after 0 never stops)", err, again)
 }

@@ -212,7 +212,7 @@ func (in Instruction) next() []core.Action {
 		if err == nil && len(effects) > 0 && call.applies(in) {
 			var command []string
 			if call.name == "cancel_instruction" {
-				command = []string{"cancel", in.ID}
+				command = []string{"instruction", "cancel", in.ID}
 			}
 			actions = append(actions, core.Act(in.ID, call.name, after.outcome(call.event), command...))
 		}

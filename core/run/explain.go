@@ -316,7 +316,7 @@ func (r Run) Moves() []core.Action {
 		}
 		actions = append(
 			actions,
-			core.Act(r.ID, "unblock_run", unblocks, "unblock", r.ID),
+			core.Act(r.ID, "unblock_run", unblocks, "run", "unblock", r.ID),
 			core.Act(r.ID, "replan", fmt.Sprintf("for item %q of %s ends the block if the steps, or the item in the plan file, have changed; the counters keep their values",
 				r.ItemID, r.Plan)),
 		)

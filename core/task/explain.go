@@ -305,16 +305,16 @@ var taskCalls = []struct {
 	}, nil},
 	{"reply", replyAny, func(_, after Task) string {
 		return fmt.Sprintf("continues it with the answer, as attempt %d", after.Current.Number)
-	}, func(id string) []string { return []string{"reply", id, "-m", "…"} }},
+	}, func(id string) []string { return []string{"task", "reply", id, "-m", "…"} }},
 	{"retry_task", func(t Task) Event { return Retry{At: t.UpdatedAt} }, func(_, after Task) string {
 		return fmt.Sprintf("queues it again as attempt %d and a new budget", after.Current.Number)
-	}, func(id string) []string { return []string{"retry", id} }},
+	}, func(id string) []string { return []string{"task", "retry", id} }},
 	{"cancel_task", func(t Task) Event { return Cancel{At: t.UpdatedAt} }, func(_, after Task) string {
 		if after.Status() == StatusRunning {
 			return "asks the worker to end it"
 		}
 		return "withdraws it"
-	}, func(id string) []string { return []string{"cancel", id} }},
+	}, func(id string) []string { return []string{"task", "cancel", id} }},
 }
 
 func claimWhenDue(t Task) Event {

@@ -206,9 +206,9 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 	for _, t := range w.Questions {
 		e := s.taskEntry(Question, t)
 		e.AttemptID, e.Text, e.Since = t.Current.ID, t.Question, t.Current.EndedAt()
-		e.Actions, e.Next = []Action{Answer, Cancel}, []string{"reply", t.ID, "-m", "…"}
+		e.Actions, e.Next = []Action{Answer, Cancel}, []string{"task", "reply", t.ID, "-m", "…"}
 		if e.Options = t.Offer.Terms().Options; len(e.Options) > 0 {
-			e.Next = []string{"reply", t.ID, "NUMBER"}
+			e.Next = []string{"task", "reply", t.ID, "NUMBER"}
 		}
 		all = append(all, e)
 	}
@@ -218,7 +218,7 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 	for _, t := range w.Tasks {
 		e := s.taskEntry(FailedTask, t)
 		e.Text, e.Since, e.Notices = why(t.Task), t.UpdatedAt, t.Notices
-		e.Actions, e.Next = []Action{Retry, Dismiss}, []string{"retry", t.ID}
+		e.Actions, e.Next = []Action{Retry, Dismiss}, []string{"task", "retry", t.ID}
 		all = append(all, e)
 	}
 	for _, in := range w.Instructions {
@@ -227,7 +227,7 @@ func (s Source) entries(w store.Waiting) (all []Entry) {
 	for _, n := range w.Reports {
 		all = append(all, Entry{
 			Kind: Reported, Place: s.Place, ID: n.ID, Title: firstLine(n.Text), Text: n.Text, Since: n.CreatedAt,
-			Notices: []string{n.ID}, Actions: []Action{Dismiss}, Next: []string{"dismiss", n.ID},
+			Notices: []string{n.ID}, Actions: []Action{Dismiss}, Next: []string{"notice", "dismiss", n.ID},
 		})
 	}
 	for _, r := range w.Done {
@@ -261,13 +261,13 @@ func (s Source) failedInstruction(in store.WaitingInstruction) Entry {
 	e := Entry{
 		Kind: FailedInstruction, Place: s.Place, ID: in.ID, Title: firstLine(in.Content), Since: in.CreatedAt, Notices: in.Notices,
 		Text:    fmt.Sprintf("session %q did not acknowledge it; it was sent %s", in.Session, core.Counted(in.Sends(), "time")),
-		Actions: []Action{Dismiss}, Next: []string{"dismiss", in.ID},
+		Actions: []Action{Dismiss}, Next: []string{"notice", "dismiss", in.ID},
 	}
 	if p, failed := in.Phase.(instruction.Failed); failed {
 		e.Since = p.At
 	}
 	if in.Standing() {
-		e.Actions, e.Next = []Action{Dismiss, Cancel}, []string{"cancel", in.ID}
+		e.Actions, e.Next = []Action{Dismiss, Cancel}, []string{"instruction", "cancel", in.ID}
 	}
 	return e
 }

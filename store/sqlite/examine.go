@@ -74,7 +74,7 @@ func (e *examination) broken(check string, err error) bool {
 	return e.find(check, LevelFail, "check the disk and the permissions, and try again", "it cannot be read: %v", err)
 }
 
-const salvageFix = "end all processes that use the store, then run `waybill salvage`; the damaged file is kept"
+const salvageFix = "end all processes that use the store, then run `waybill store salvage`; the damaged file is kept"
 
 // IsDamage reports whether a finding is one of damage, which a salvage leaves behind.
 func IsDamage(f Finding) bool { return f.Fix == salvageFix }

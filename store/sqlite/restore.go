@@ -180,7 +180,7 @@ func duplicate(ctx context.Context, from, temp string) (newest int64, err error)
 		return 0, classify(from, err)
 	}
 	if len(found) > 0 {
-		return 0, fault(store.Corrupt, nil, "the copy %s is damaged, %s: %s; `waybill salvage --store` saves what is sound",
+		return 0, fault(store.Corrupt, nil, "the copy %s is damaged, %s: %s; `waybill store salvage --store` saves what is sound",
 			from, found[0].What, found[0].Detail)
 	}
 	return newest, nil

@@ -80,7 +80,7 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	return result, nil
 }
 
-const inUseAdvice = "end it and try again, or write the new store to another file with `waybill salvage FILE`"
+const inUseAdvice = "end it and try again, or write the new store to another file with `waybill store salvage FILE`"
 
 // salvager is a damaged store under salvage.
 type salvager struct {

@@ -245,7 +245,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		"":                             "the file is empty",
 		"{}\n":                         "it is not that of an export",
 		"Dear reader,\n":               "it is not that of an export",
-		"SQLite format 3\x00 and more": "waybill restore",
+		"SQLite format 3\x00 and more": "waybill store restore",
 	} {
 		bad := refused(t, begin)
 		require.Equal(t, 1, bad.Line)

@@ -214,11 +214,11 @@ func (r *lineReader) header() (h header, err error) {
 func (r *lineReader) foreign(begin []byte) error {
 	switch {
 	case len(begin) == 0:
-		return r.wrong("the file is empty: name a file that `waybill export` has written")
+		return r.wrong("the file is empty: name a file that `waybill store export` has written")
 	case bytes.HasPrefix(begin, []byte("SQLite format 3")):
-		return r.wrong("the file is a database, and no export: `waybill restore` puts a copy of a store back")
+		return r.wrong("the file is a database, and no export: `waybill store restore` puts a copy of a store back")
 	}
-	return r.wrong("it is not that of an export: name a file that `waybill export` has written")
+	return r.wrong("it is not that of an export: name a file that `waybill store export` has written")
 }
 
 // newer returns the format of the file, of which the digits stand at that place, if this waybill does not read it.

@@ -133,7 +133,7 @@ func requireDamaged(t *testing.T, err error, says string) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, store.Corrupt, fault.Kind)
 	require.Contains(t, fault.Message, says)
-	require.Contains(t, fault.Message, "waybill salvage")
+	require.Contains(t, fault.Message, "waybill store salvage")
 }
 
 // fewer leaves a record out of each list, as a store does with a damaged one.

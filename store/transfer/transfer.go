@@ -83,6 +83,6 @@ func (e *ChangedError) Error() string {
 func damaged(format string, args ...any) error {
 	return &store.Error{
 		Kind:    store.Corrupt,
-		Message: "the store is damaged and was not copied, " + fmt.Sprintf(format, args...) + ": `waybill salvage` saves what is sound",
+		Message: "the store is damaged and was not copied, " + fmt.Sprintf(format, args...) + ": `waybill store salvage` saves what is sound",
 	}
 }

@@ -64,10 +64,10 @@ func answeredFromOutside(ctx context.Context, h *host, id string) *schema.Claim 
 		}
 		claimed <- err
 	}()
-	h.print("  $ waybill reply %s -m '%s'\n", id, answer)
+	h.print("  $ waybill task reply %s -m '%s'\n", id, answer)
 	out, err := h.command(ctx, "reply", id, "-m", answer).CombinedOutput()
 	h.print("  %s\n", strings.TrimRight(string(out), "\n"))
-	check("waybill reply", err)
+	check("waybill task reply", err)
 	replied := time.Now()
 	check("claim_task", <-claimed)
 	h.show("claim_task (it was waiting)", "attempt %d, %d ms after the reply", r.Claim.Attempt.AttemptNumber, time.Since(replied).Milliseconds())

@@ -126,7 +126,7 @@ func TestMistakesWithDatabases(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"salvage", "--store", "postgres://u:hunter2@h/d"}, "waybill restore"},
+		{[]string{"salvage", "--store", "postgres://u:hunter2@h/d"}, "waybill store restore"},
 		{[]string{"store", "migrate", "--from", "a.db", "--to", "postgres://u:hun/ter2@h/d"}, "--to: "},
 		{[]string{"store", "migrate", "--from", "a.db", "--from-name", "a", "--to", "b.db"}, "--from-name: "},
 		{[]string{"status", "--store", "postgres://u:hun/ter2@h/d"}, "cannot be read"},

@@ -26,7 +26,7 @@ func sights(w town) []sight {
 		{"tasks", "#/tasks/" + w.failed, []string{"Wind the clock", "error", "503 service unavailable", "acme/large", "other/small", "Retry"}},
 		{"retried", "#/tasks/" + w.loans + "?q=status%3Acomplete", []string{"Move the loans", "3,112 loans are in the new table.", "retry"}},
 		{"running", "#/tasks/" + w.running, []string{"Carry the catalogue", "running", "Cancel the task"}},
-		{"runs", "#/runs/" + w.run, []string{"Write the new table", "Make reader and book unique together.", "A reader can borrow the same book twice.", "What was asked", "review rejections: 1 of 3", "make-test: red (exit status 2)", "a reader has two copies", "What is next"}},
+		{"runs", "#/runs/" + w.run, []string{"Write the new table", "Make reader and book unique together.", "A reader can borrow the same book twice.", "What was asked", "review rejections: 1 of 3", "only said", "make-test: red (exit status 2)", "a reader has two copies", "What is next"}},
 		{"plans", "#/plans/tasks.md/2.2", []string{"Write the new table", "Tell the readers", "specs/garden/tasks.md", "in progress", "running", "after 2.2", "loans/table.sql"}},
 		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
 		{"notices", "#/notices", []string{"Notices", "Mark "}},

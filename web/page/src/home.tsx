@@ -221,6 +221,7 @@ function Lead({ of: e }: { of: Entry }): JSX.Element {
       <p class="under">
         <Sign of={e.kind} word />
         <span title={e.workspace}><Text of={nameOf(e.workspace)} /></span>
+        {e.plan && <Text of={e.plan} />}
         {e.actions.includes("dismiss") && <Act label="Dismiss" done="It is dismissed." run={dismiss} />}
       </p>
       {terminal && <p>At a terminal: <Copyable of={e.command ?? ""} /></p>}

@@ -5,7 +5,7 @@ import type { Instruction } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
-import { cut, firstLine, plain } from "./marks.ts";
+import { cut, firstLine } from "./marks.ts";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
 import { holds, link, route } from "./route.ts";
@@ -62,7 +62,7 @@ export function Instructions(): JSX.Element {
           row={({ thing: i, left }) => (
             <>
               <span class="row-top">
-                <span class="row-title"><Text of={plain(firstLine(i.content, 160), 160)} /></span>
+                <span class="row-title"><Text of={firstLine(i.content, 160)} /></span>
                 <span class="row-age"><Age of={i.created_at} /></span>
               </span>
               <span class="row-under">
@@ -94,7 +94,7 @@ export function InstructionPane({ id }: { id: string }): JSX.Element {
     <article class="detail" aria-labelledby="detail-title">
       {fault.value && <Trouble fault={fault.value} again={reload} />}
       <header>
-        <h2 id="detail-title" tabIndex={-1}><Text of={plain(firstLine(i.content, 200), 200)} /></h2>
+        <h2 id="detail-title" tabIndex={-1}><Text of={firstLine(i.content, 200)} /></h2>
         <p class="under">
           <State of={i.state} note={i.reason} />
           <Id of={i.instruction_id} />

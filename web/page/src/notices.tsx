@@ -28,7 +28,7 @@ function kindWord(kind: string): string {
 
 /** A text about things with long ids, without them. */
 export function withoutIds(text: string): string {
-  return text.replace(/^\w+ (?:tsk|run|ins)_[\w-]+:? |[:,]? ?\b(?:tsk|run|ins|att)_[0-9a-f]{8}-[\w-]+(?: and \d+ more)?/g, "");
+  return text.replace(/^\w+ (?:tsk|run|ins)_[\w-]+:? |[:,]? ?\b(?:tsk|run|ins|att)_[0-9a-f]{8}-[\w-]+/g, "");
 }
 
 /** Largest number of notices per call. */

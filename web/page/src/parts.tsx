@@ -11,15 +11,14 @@ import { ago, agoSpoken, curl, instant } from "./words.ts";
 import { announce } from "./announce.tsx";
 
 /** Colour and sign of a state, shown with its word. */
-const tones: Record<string, keyof typeof signs> = {
-  AWAITING_RESPONSE: "wait", QUEUED: "idle", RUNNING: "run", COMPLETE: "over", ERROR: "bad", CANCELLED: "idle", BLOCKED: "bad",
+const tones: Record<string, "wait" | "run" | "good" | "bad" | "idle"> = {
+  AWAITING_RESPONSE: "wait", QUEUED: "idle", RUNNING: "run", COMPLETE: "good", ERROR: "bad", CANCELLED: "idle", BLOCKED: "bad",
   armed: "idle", queued: "idle", sent: "run", acknowledged: "good", failed: "bad", cancelled: "idle",
-  pending: "idle", running: "run", completed: "over", error: "bad", interrupted: "bad", lost: "bad", awaiting_response: "wait",
-  in_progress: "run", blocked: "bad", skipped: "idle", done: "over",
+  pending: "idle", running: "run", completed: "good", error: "bad", interrupted: "bad", lost: "bad", awaiting_response: "wait",
+  in_progress: "run", blocked: "bad", skipped: "idle", done: "good",
 };
 
-/** What is over is not green: only a proof is. */
-const signs = { wait: "?", run: "▶", good: "✓", over: "●", bad: "!", idle: "·" };
+const signs = { wait: "?", run: "▶", good: "✓", bad: "!", idle: "·" };
 
 function toneOf(state: string): keyof typeof signs {
   return Object.hasOwn(tones, state) ? (tones[state] ?? "idle") : "idle";

@@ -8,7 +8,7 @@ import { Split, useMoves } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { lines, statusOfItem, tree } from "./tree.ts";
-import { tells, TreeView } from "./treeview.tsx";
+import { TreeView } from "./treeview.tsx";
 import { address, get, post } from "./wire.ts";
 import { count, howFar, many } from "./words.ts";
 
@@ -143,7 +143,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
         <Fact name="Status"><State of={statusOfItem(item)} note={item.blocked_reason} /></Fact>
         <Fact name="Can be begun">{p.ready ? "now" : p.waiting && <Because of={p.waiting} plan={plan.plan} />}</Fact>
         <Fact name="Run">
-          {found ? <><a href={link({ view: "runs", id: found.run_id })}>{stateWord(found.state)}{found.reason && `: ${stateWord(found.reason)}`}</a> {tells(found) && <Sign of={found.proof.state} word />}</> : run.fault.value?.status === 404 ? "none yet" : run.fault.value && <Text of={run.fault.value.message} />}
+          {found ? <><a href={link({ view: "runs", id: found.run_id })}>{stateWord(found.state)}{found.reason && <>: <Text of={found.reason} /></>}</a> <Sign of={found.proof.state} word /></> : run.fault.value?.status === 404 ? "none yet" : run.fault.value && <Text of={run.fault.value.message} />}
         </Fact>
         <Fact name="Line">{item.source && <><Text of={item.source} />, </>}{item.line}</Fact>
         <Fact name="Depends on">{item.depends_on.length > 0 && <Text of={item.depends_on.join(", ")} />}</Fact>

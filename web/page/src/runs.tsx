@@ -14,7 +14,6 @@ import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
-import { tells } from "./treeview.tsx";
 import { useThing } from "./thing.ts";
 import { titleOf } from "./titles.ts";
 import { address, get, post } from "./wire.ts";
@@ -63,7 +62,7 @@ export function Runs(): JSX.Element {
               </span>
               <span class="row-under">
                 {left ? <span class="state">moved on</span> : <State of={r.state} note={r.reason} />}
-                {tells(r) && <Sign of={r.proof.state} word />}
+                {r.state === "done" || r.proof.state === "refuted" ? <Sign of={r.proof.state} word /> : null}
                 <Text of={r.plan} />
               </span>
             </>
@@ -123,7 +122,7 @@ export function RunPane({ id }: { id: string }): JSX.Element {
         </h2>
         <p class="under">
           <State of={known.state} note={run?.reason} />
-          {run && tells(run) && <Sign of={run.proof.state} word />}
+          {run && <Sign of={run.proof.state} word />}
           <span>changed <Age of={known.updated_at} /></span>
           {progress && <a href={link({ view: "plans", id: progress.plan, part: progress.item_id })}><Text of={progress.plan} /></a>}
           <Formatting />

@@ -5,7 +5,7 @@ import type { Reply, Task, TaskDetail } from "../../../schema/gen/protocol.ts";
 import { announce } from "./announce.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
 import { Act, Age, At, Fact, Facts, Id, Raw, State, stateWord, Trouble, Waiting } from "./parts.tsx";
-import { firstLine, plain, visible } from "./marks.ts";
+import { firstLine, visible } from "./marks.ts";
 import { cameHere } from "./next.tsx";
 import { ReplyBox } from "./reply.tsx";
 import { link } from "./route.ts";
@@ -19,7 +19,7 @@ import { bytes, instant } from "./words.ts";
 const mostAttempts = 200;
 
 export function taskName(task: Pick<Task, "description" | "prompt" | "task_id">): string {
-  return plain(firstLine(task.description ?? "", 200), 200) || plain(firstLine(task.prompt, 200), 200) || task.task_id;
+  return firstLine(task.description ?? "", 200) || firstLine(task.prompt, 200) || task.task_id;
 }
 
 export function TaskPane({ id }: { id: string }): JSX.Element {

@@ -21,11 +21,6 @@ interface About {
   total: number;
 }
 
-/** Whether the proof of a run says more than its state. */
-export function tells(run: Run): boolean {
-  return run.state === "done" || run.proof.state !== "none_required";
-}
-
 /** Lines per group. */
 const together = 50;
 
@@ -66,12 +61,12 @@ function ItemLine({ of: { branch, level }, at, plan, part, ready, runs, held, to
   const run = runs.get(item.item_id);
   const before = held.get(item.item_id) ?? [];
   return (
-    <li class="item" style={{ paddingLeft: `${Math.min(level - 1, 8) * 1.4}rem` }} aria-level={level} aria-posinset={at} aria-setsize={total}>
+    <li class={`item tone-of-${statusOfItem(item)}`} style={{ paddingLeft: `${Math.min(level - 1, 8) * 1.4}rem` }} aria-level={level} aria-posinset={at} aria-setsize={total}>
       <State of={statusOfItem(item)} />
       <a href={link({ view: "plans", id: plan, part: item.item_id })} aria-current={item.item_id === part ? "true" : undefined}>
         <span class="item-id"><Text of={item.item_id} /></span> <Text of={item.title} />
       </a>
-      {run && <a href={link({ view: "runs", id: run.run_id })}>{tells(run) ? <Sign of={run.proof.state} word /> : <State of={run.state} />}</a>}
+      {run && <a href={link({ view: "runs", id: run.run_id })}>{run.state === "done" || run.proof.state === "refuted" ? <Sign of={run.proof.state} word /> : <State of={run.state} />}</a>}
       {before.length > 0 && <span class="tag">after <Text of={before.join(", ")} /></span>}
       {ready.has(item.item_id) && <span class="tag">ready</span>}
       {item.optional && <span class="tag">optional</span>}

@@ -15,7 +15,7 @@ import { progress, tree } from "../src/tree.ts";
 import { address, codeIn, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
 import { ago, agoSpoken, bytes, count, curl, duration, howFar, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
-import { whereIs, withoutIds } from "../src/notices.tsx";
+import { whereIs } from "../src/notices.tsx";
 
 test("what hides is shown, and what does not is left alone", () => {
   assert.deepEqual(pieces("plain"), ["plain"]);
@@ -560,9 +560,6 @@ test("a plan is a tree", () => {
 });
 
 test("a list shows the words of a text, and none twice", () => {
-  const id = (n: number) => `tsk_019cadf2-1c00-7000-8000-00000000000${n}`;
-  assert.equal(withoutIds(`3 tasks failed: ${id(1)}, ${id(2)} and 16 more`), "3 tasks failed");
-  assert.equal(withoutIds(`task ${id(1)} is done`), "is done");
   assert.equal(plain("## **Which** `key`?\n\n- [ ] the _small_ one\n> or [the big one](https://x.example/y)\n```go\nx := a*b*c\n```", 200), "Which key? the small one or the big one x := a*b*c");
   assert.equal(plain("snake_case_name and 2 * 3 * 4", 99), "snake_case_name and 2 * 3 * 4");
   assert.equal(plain("*".repeat(5000), 10).length <= 11, true);
