@@ -50,6 +50,7 @@ func (rs *rows[R]) take(r *Row) (one R, err error) {
 // value that need not be bound counts.
 func (rs *rows[R]) insert(one R) (text string, args []any) {
 	row := rs.kind.Row(&one)
+	args = row[:0]
 	var named uint64
 	for i, v := range row {
 		if v != nil {
