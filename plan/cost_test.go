@@ -3,7 +3,6 @@ package plan_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,29 +53,17 @@ func TestFaultF21_NoPieceCostsMoreThanItsSize(t *testing.T) {
 				if r, err := read.Read(many, plan.Hints{}); err == nil {
 					require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics), "%q", units[i])
 				}
-				require.LessOrEqual(t, growth(few, many, most), float64(most), "times as long for four times as much of %q", units[i])
+				require.LessOrEqual(t, slow.Ratio(reading(many), reading(few), most), float64(most), "times as long for four times as much of %q", units[i])
 			}
 		})
 	}
 }
 
-// growth is how many times as long as one text takes another, each at its best: other programs disturb some tries, and
-// not all of them. It tries until the answer is at most enough.
-func growth(few, many string, enough float64) float64 {
-	least, longer := timeOf(few), timeOf(many)
-	for range 63 {
-		if longer.Seconds() <= enough*least.Seconds() {
-			break
+// reading reads a text with all its items.
+func reading(text string) func() {
+	return func() {
+		if r, err := read.Read(text, plan.Hints{}); err == nil {
+			_ = r.Items()
 		}
-		least, longer = min(least, timeOf(few)), min(longer, timeOf(many))
 	}
-	return longer.Seconds() / least.Seconds()
-}
-
-func timeOf(text string) time.Duration {
-	start := time.Now()
-	if r, err := read.Read(text, plan.Hints{}); err == nil {
-		_ = r.Items()
-	}
-	return time.Since(start)
 }

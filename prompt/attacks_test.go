@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yuin/goldmark"
@@ -362,10 +361,9 @@ var signs = []string{
 
 // Whatever is repeated, and whatever it stands behind, a text costs in proportion to its size: no more than so many
 // times what as many letters cost, which are only looked at. Each full-width bracket once cost a thousand times as
-// much as a letter. What other programs do disturbs one try or the other, and not all of them.
+// much as a letter.
 func TestNeutralisingCostsInProportion(t *testing.T) {
 	slow.Test(t)
-	const tries = 8
 	most, size := 800.0, 1<<16
 	if slow.Race { // it watches all but the look at a letter, so only a far larger ratio says anything
 		most, size = 4*most, size/16
@@ -374,21 +372,15 @@ func TestNeutralisingCostsInProportion(t *testing.T) {
 	for _, before := range []string{"", "[", "<", "[ab] (from "} {
 		for _, sign := range signs {
 			text := before + strings.Repeat(sign, size/len(sign))
-			ratio := costOf(text).Seconds() / costOf(letters).Seconds()
-			for range tries - 1 {
-				if ratio > most {
-					ratio = min(ratio, costOf(text).Seconds()/costOf(letters).Seconds())
-				}
-			}
+			ratio := slow.Ratio(writing(text), writing(letters), most)
 			require.LessOrEqual(t, ratio, most, "times as long as letters for %q behind %q", sign, before)
 		}
 	}
 }
 
-// costOf is how long it takes to write a text of others into a prompt.
-func costOf(text string) time.Duration {
-	d := prompt.Dialogue{Task: "a", Output: "b", Question: "c", Reply: text}
-	start := time.Now()
-	_, _ = prompt.Continuation(d)
-	return time.Since(start)
+// writing writes a text of others into a prompt.
+func writing(text string) func() {
+	return func() {
+		_, _ = prompt.Continuation(prompt.Dialogue{Task: "a", Output: "b", Question: "c", Reply: text})
+	}
 }

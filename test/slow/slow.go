@@ -37,6 +37,24 @@ func InTime(t *testing.T) {
 	t.Cleanup(func() { watchdog.Stop() })
 }
 
+// Ratio returns how many times as long one function takes as another, each at its best: other programs disturb some tries,
+// and not all of them. It tries until the answer is at most enough.
+func Ratio(one, other func(), enough float64) float64 {
+	took := func(f func()) float64 {
+		start := time.Now()
+		f()
+		return time.Since(start).Seconds()
+	}
+	long, short := took(one), took(other)
+	for range 63 {
+		if long <= enough*short {
+			break
+		}
+		long, short = min(long, took(one)), min(short, took(other))
+	}
+	return long / short
+}
+
 // Size returns a size for a test that compares costs or goes through many pages: n, or a tenth of n under the race
 // detector. The target large of the Makefile runs these tests at full size.
 func Size(n int) int {
