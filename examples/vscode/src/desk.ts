@@ -32,7 +32,9 @@ export class Desk {
     this.#print = print;
     this.waybill = new Waybill({ binary, workspace: folder, restart: true, graceMs });
     this.waybill.on("exited", ({ code, signal, stderr, restartMs }) => {
-      if (restartMs !== undefined) print(`waybill has gone (${signal ?? code}) and is started again${stderr && `: ${stderr}`}`);
+      if (restartMs === undefined) return;
+      this.#say(`waybill has gone (${signal ?? code}) and is started again${stderr && `: ${stderr}`}`);
+      void this.refresh(); // ends when another process has answered
     });
   }
 
@@ -129,7 +131,11 @@ export class Desk {
   }
 
   #fail(error: unknown): void {
-    const trouble = message(error, this.#binary);
+    this.#say(message(error, this.#binary));
+  }
+
+  /** Shows a trouble until a look succeeds. */
+  #say(trouble: string): void {
     this.#print(trouble);
     this.#show({ ...this.#look, trouble });
   }

@@ -113,8 +113,11 @@ test("what has failed is counted until it is dismissed", patience, async () => {
   await barSays((text) => text === "waybill");
 });
 
-test("a window whose waybill is killed sees what was asked meanwhile", patience, async () => {
+test("a window whose waybill is killed says so in the status bar, and sees what was asked meanwhile", patience, async () => {
+  const said = barSays((text) => text === "$(error) waybill");
   process.kill(runningPid(), "SIGKILL");
+  await said;
+  assert.match(seen.item?.tooltip ?? "", /waybill has gone \(SIGKILL\) and is started again/);
   await ask("Still there?");
   await barSays((text) => text.includes("$(comment-discussion) 1"));
 });
