@@ -3,6 +3,7 @@ package hosts_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,9 +13,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"waybill/schema"
 	"waybill/test/fakemodel"
 )
 
@@ -151,6 +154,53 @@ func (w *window) until(expression string) {
 	}
 }
 
+// barItem selects the extension's item in the status bar.
+const barItem = `.statusbar-item[id="waybill.waybill-vscode"]`
+
+// bar waits until a regular expression fits the extension's item in the status bar: its text, and the tooltip behind it.
+func (w *window) bar(fits string) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("new RegExp(%q).test(document.querySelector('%s')?.ariaLabel)", fits, barItem))
+}
+
+// answers has a worker ask a question, which the person answers by the status bar. The task goes on with the answer.
+func (w *window) answers(question, answer string) {
+	w.t.Helper()
+	w.bar("^waybill$")
+	w.call("create_task", `{"prompt":"Migrate the loans."}`, nil)
+	var asks, goes schema.ClaimTaskResult
+	w.call("claim_task", `{"worker":"me"}`, &asks)
+	report := fmt.Sprintf(`{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":%q}`, asks.Claim.Task.TaskID, asks.Claim.Lease.Token, question)
+	w.call("finish_attempt", report, nil)
+	w.bar(" 1, " + regexp.QuoteMeta(question) + "$")
+	require.NoError(w.t, chromedp.Do(w.ctx, chromedp.Click(chromedp.CSS(barItem+" a"))))
+	w.until(`[...document.querySelectorAll(".quick-input-widget")].some((box) => box.innerText.includes("` + question + `") && box.contains(document.activeElement))`)
+	require.NoError(w.t, chromedp.Do(w.ctx, chromedp.KeyEvent(answer+kb.Enter)))
+	w.bar("^waybill$")
+	w.call("claim_task", `{"worker":"me"}`, &goes)
+	require.Equal(w.t, asks.Claim.Task.TaskID, goes.Claim.Task.TaskID)
+	require.True(w.t, goes.Claim.Continuation)
+	require.Contains(w.t, goes.Claim.Prompt, answer)
+	w.call("finish_attempt", fmt.Sprintf(`{"task_id":%q,"lease_token":%q,"status":"completed"}`, goes.Claim.Task.TaskID, goes.Claim.Lease.Token), nil)
+}
+
+// restarts kills the program of the extension. The status bar says so until another one runs, which waits at a gate here.
+func (w *window) restarts() {
+	w.t.Helper()
+	serving := w.processes(w.waybill + "\x00--workspace")
+	require.Len(w.t, serving, 1)
+	gate, moved := w.waybill+"-gate", w.waybill+"-moved"
+	require.NoError(w.t, unix.Mkfifo(gate, 0o600))
+	require.NoError(w.t, os.Rename(w.waybill, moved))
+	w.write("bin/waybill", "#!/bin/sh\nread -r line <"+gate+"\nexec "+moved+" \"$@\"\n")
+	require.NoError(w.t, os.Chmod(w.waybill, 0o700))
+	require.NoError(w.t, unix.Kill(serving[0], unix.SIGKILL))
+	w.bar(`has gone \(SIGKILL\) and is started again`)
+	w.must("sh", "-c", "echo >"+gate)
+	w.bar("^waybill$")
+	require.NoError(w.t, os.Rename(moved, w.waybill))
+}
+
 // runsInEditor has the agent of Visual Studio Code receive an instruction by a hook, call a tool, and be held. The person allows each
 // call. Then the process that runs extensions is killed.
 func runsInEditor(t *testing.T) cells {
@@ -167,11 +217,13 @@ func runsInEditor(t *testing.T) cells {
 	w.until(`setInterval(() => [...document.querySelectorAll(".monaco-button")].filter((button) => button.innerText.trim() === "Allow").forEach((button) => button.click()), 200)`)
 	w.until(`document.body.innerText.includes("` + final + `")`)
 	w.until(`[...document.querySelectorAll(".quick-input-list .monaco-list-row")].some((row) => /waybill[^]*Running/.test(row.innerText))`)
-	w.until(`[...document.querySelectorAll(".statusbar-item")].some((item) => item.innerText.trim() === "waybill")`)
 	asked := p.model.Asked()
 	require.Len(t, ours(asked[0]), 12)
 	require.True(t, asked[1].Has(item))
 	saw := p.done()
+	w.answers("Keep the old column?", "Drop it.")
+	w.restarts()
+	w.answers("And the index?", "Keep it.")
 	serving := p.processes(p.waybill)
 	require.NotEmpty(t, p.processes(p.waybill+"\x00mcp"))
 	for _, pid := range p.processes("--type=extensionHost") {
