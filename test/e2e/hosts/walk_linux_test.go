@@ -110,8 +110,8 @@ func TestWalkThroughTheDocumentation(t *testing.T) {
 		require.NotEmpty(t, commands)
 		serves := address
 		for _, command := range commands {
-			if line, background := strings.CutSuffix(command, " &"); background {
-				serves = p.background(strings.ReplaceAll(line, "--port 4096", "--port 0")) // another may serve at the port of the page
+			if strings.Contains(command, " serve ") {
+				serves = p.background(strings.ReplaceAll(command, "--port 4096", "--port 0")) // another may serve at the port of the page
 				continue
 			}
 			p.must("sh", "-c", strings.ReplaceAll(command, address, serves))
