@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"waybill/api"
@@ -32,7 +33,13 @@ func (h *harness) Inbox(ctx context.Context) (any, error) {
 		sources = append(sources, inbox.Source{Place: one.place(), View: e.View, Since: since, Gone: gone})
 	}
 	app := (&program.App{}).At("")
-	return inboxes.PageOf(app, inbox.Merge(inbox.Read(ctx, sources)), h.today(), h.place().ID), nil
+	for {
+		all := inbox.Merge(inbox.Read(ctx, sources))
+		silent := slices.ContainsFunc(all.Entries, func(e inbox.Entry) bool { return e.Text == inbox.ErrSilent.Error() })
+		if ctx.Err() != nil || !silent { // the disk of a busy machine seems to hang
+			return inboxes.PageOf(app, all, h.today(), h.place().ID), ctx.Err()
+		}
+	}
 }
 
 func (h *harness) Looked(_ context.Context, at time.Time) error {
