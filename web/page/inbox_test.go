@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -167,4 +168,27 @@ func TestMarkThatTheNotationHasNotIsNotOffered(t *testing.T) {
 			require.NotContains(t, offered, word)
 		}
 	}
+}
+
+// TestReplyBoxIsInReachOnAPhone: a long question filled the screen of a phone, and the box was below it.
+func TestReplyBoxIsInReachOnAPhone(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	id := h.offers("Move the gate", map[string]any{
+		"question": strings.Repeat("Where to, and why there?\n\n", 60), "options": []any{map[string]any{"label": "Left"}, map[string]any{"label": "Right"}},
+	})
+	p := newBrowser(t).tab()
+	p.size(375, 700)
+	p.open(h.link())
+	p.look(`location.hash = ` + quoted("#/inbox/"+id))
+	p.until(`document.querySelector("#reply") !== null && document.querySelector(".detail-pane").scrollTop === 0`)
+	for _, of := range []string{"#reply", ".options button", "form.reply button[type=submit]"} {
+		box := `document.querySelector(` + quoted(of) + `).getBoundingClientRect()`
+		p.until(box + `.bottom <= document.querySelector("footer").getBoundingClientRect().top && ` + box + `.top > 0`)
+	}
+	require.Equal(t, true, p.look(`document.querySelector(".top").offsetHeight <= 48`), "the header is high")
+	small := `[...document.querySelectorAll("button, nav a")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 43).map((e) => e.innerText)`
+	require.Empty(t, p.look(small), "a thumb does not hit this")
+	p.narrow("a question on a phone")
+	p.picture("reply-phone")
 }
