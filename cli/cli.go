@@ -81,7 +81,7 @@ person answers questions; prompts are compiled from the current state of the pla
 waybill serves JSON-RPC; on a terminal it prints this help.
 
 An id may be shortened to four or more characters of its beginning or end if that is unambiguous. With --json, a list is
-one object a line, anything else one object, and an error an object with the member error.
+one object a line, anything else one object, and an error with a code an object with the member error.
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
 exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, acp, doctor,
