@@ -51,7 +51,11 @@ func isNameOrDot(r rune) bool {
 // Shared returns a statement for the tables of a PostgreSQL database. Its first argument is the number of the workspace,
 // and the others follow.
 func Shared(text string) string {
-	text = lookedUp.Compiled().ReplaceAllString(text, "sha256($1) = sha256(?)")
+	set, conditions := "", text
+	if at := strings.Index(text, " WHERE "); at > 0 && strings.HasPrefix(text, "UPDATE") {
+		set, conditions = text[:at], text[at:] // an update looks nothing up in what it sets
+	}
+	text = set + lookedUp.Compiled().ReplaceAllString(conditions, "sha256($1) = sha256(?)")
 	text = sharedSpelling.Replace(indexHint.Compiled().ReplaceAllString(text, ""))
 	var b strings.Builder
 	parts := strings.Split(text, "?")

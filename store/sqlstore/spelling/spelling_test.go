@@ -11,6 +11,11 @@ import (
 // TestStatementsAreSpelledForEachDatabase: one text, with and without the column of the workspace.
 func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
 	for _, row := range []struct{ text, alone, shared string }{
+		{ // what an update sets is no condition
+			"UPDATE runs SET plan = ? WHERE runs.workspace = :w AND plan = ?",
+			"UPDATE runs SET plan = ? WHERE plan = ?",
+			"UPDATE runs SET plan = $2 WHERE runs.workspace = $1 AND sha256(plan) = sha256($3)",
+		},
 		{
 			"SELECT a FROM runs WHERE runs.workspace = :w AND\n\tid = ? ORDER BY a LIMIT ?+0",
 			"SELECT a FROM runs WHERE id = ? ORDER BY a LIMIT ?+0",
