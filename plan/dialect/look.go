@@ -1,7 +1,5 @@
 package dialect
 
-import "waybill/plan/lex"
-
 // Look is something in a plan that speaks for a dialect. The order is that of strength.
 type Look uint8
 
@@ -81,23 +79,6 @@ func (l Look) String() string { return looks[l] }
 type Survey struct {
 	// First is the first line with each look, or 0, and Count the number of its occurrences.
 	First, Count [Looks]int
-	Boxes
-	// Signed counts the list items with a sign of a task.
-	Signed int
-	// Fielded means that some field belongs to numbered plans only.
-	Fielded bool
-	// Adopted means that a field follows the checkbox below a heading such as "Task 1", which has its id.
-	Adopted bool
-	// Bare are the numbers before a lower-case word. Numbered includes them if they are ids.
-	Bare BareNumbers
-	// Hinted means that the plan is in a folder of the dialect that is asked.
-	Hinted bool
-	// Hint is the dialect of the folder that contains the plan, or nil.
-	Hint *Dialect
-}
-
-// Boxes counts the checkboxes of a plan.
-type Boxes struct {
 	// Numbered counts the checkboxes with a number as their id. Coded counts those with another id such as TASK-1:.
 	Numbered, Coded int
 	// Unnumbered counts the other checkboxes that could be tasks, Beside those of them that are not below another one,
@@ -107,39 +88,18 @@ type Boxes struct {
 	Uncounted int
 	// Tasks counts the checkboxes outside lists of criteria.
 	Tasks int
+	// Signed counts the list items with a sign of a task.
+	Signed int
+	// Fielded means that some field belongs to numbered plans only.
+	Fielded bool
+	// Adopted means that a field follows the checkbox below a heading such as "Task 1", which has its id.
+	Adopted bool
 	// Home counts the checkboxes in a section that a dialect has for its tasks.
 	Home int
-}
-
-// BareNumbers counts labels that begin with a number and a lower-case word.
-type BareNumbers struct {
-	all, following, last int
-	seen                 uint64 // has a bit for each number from 1 to 64
-}
-
-// Add counts a label if it is such a one.
-func (b *BareNumbers) Add(label string) {
-	n := lex.BareNumber(label)
-	if n < 0 {
-		return
-	}
-	if b.all++; n <= 1 || n == b.last+1 || n <= 64 && b.seen&(1<<(n-2)) != 0 {
-		b.following++
-	}
-	if b.last = n; 0 < n && n <= 64 {
-		b.seen |= 1 << (n - 1)
-	}
-}
-
-// Quantities reports whether the numbers count something, as in "9 comprehensive tests": most of them are not 1 and follow
-// no other one, as ids do.
-func (b *BareNumbers) Quantities() bool { return 2*b.following < b.all }
-
-// Settle ends the survey: the checkboxes with quantities have no number.
-func (s *Survey) Settle() {
-	if s.Bare.Quantities() {
-		s.Numbered, s.Unnumbered = s.Numbered-s.Bare.all, s.Unnumbered+s.Bare.all
-	}
+	// Hinted means that the plan is in a folder of the dialect that is asked.
+	Hinted bool
+	// Hint is the dialect of the folder that contains the plan, or nil.
+	Hint *Dialect
 }
 
 // Has reports whether a plan shows one of some looks.

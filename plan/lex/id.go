@@ -184,31 +184,47 @@ func ReadLabel(s string) (id, title string, tight bool) {
 	return id, title, tight
 }
 
-// counts reports whether the number before s[end:] counts something in a script without spaces: "60件", "3人团队".
+// counts reports whether the number before s[end:] counts something: "60件", "3人团队", "9 comprehensive tests". This depends
+// on the label alone, so that its id stays when other lines go.
 func counts(s string, end int) bool {
-	if end == len(s) || s[end] < utf8.RuneSelf || strings.IndexByte(s[:end], '.') >= 0 {
+	if end == len(s) || strings.IndexByte(s[:end], '.') >= 0 {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(s[end:])
-	return unicode.IsLetter(r)
+	if s[end] >= utf8.RuneSelf {
+		r, _ := utf8.DecodeRuneInString(s[end:])
+		return unicode.IsLetter(r)
+	}
+	if s[end] != ' ' || s[:end] == "1" || end+1 == len(s) || !IsLower(s[end+1]) {
+		return false
+	}
+	noun, rest, _ := strings.Cut(s[end+1:], " ")
+	if plural(noun) {
+		return true
+	}
+	second, _, _ := strings.Cut(rest, " ")
+	return plural(second) && !strings.Contains(taskVerbs, " "+noun+" ")
 }
 
-// BareNumber returns the number at the beginning of a label such as "9 comprehensive tests", which may be an id or count
-// something. It returns -1 for any other label: no lower-case word of three letters follows the number, or a dot does.
-func BareNumber(label string) int {
-	end := 0
-	for end < len(label) && IsDigit(label[end]) {
-		end++
-	}
-	if end == 0 || end > 9 || end+3 >= len(label) || label[end] != ' ' || !IsLower(label[end+1]) || !IsLower(label[end+2]) || !IsLower(label[end+3]) {
-		return -1
-	}
-	n := 0
-	for _, digit := range []byte(label[:end]) {
-		n = 10*n + int(digit-'0')
-	}
-	return n
+// plural reports whether a word in lower case looks like the plural of a noun.
+func plural(word string) bool {
+	word = strings.TrimRight(word, ",.:;)")
+	last := len(word) - 1
+	return last >= 3 && word[last] == 's' && strings.IndexByte("sui", word[last-1]) < 0 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 }
+
+// taskVerbs begin the titles of tasks. A plural after them is their object: "2 write tests".
+const taskVerbs = " add adjust agree allow analyse analyze apply audit avoid backfill benchmark build bump cache call capture catch change" +
+	" check clean clear close collect compare compile complete compute configure confirm connect convert copy cover create cut debug" +
+	" define delete deploy deprecate derive describe design detect develop disable display document download draft draw drop emit" +
+	" enable enforce ensure establish evaluate expand export expose extend extract fetch fill filter find finish fix format generate" +
+	" get give group handle harden hide implement import improve include increase index inline insert install integrate introduce" +
+	" investigate invite isolate join keep limit link lint list load lock log make map mark measure merge migrate mock model modify" +
+	" monitor move name normalize notify open optimize order organize parse pick plan polish port prepare prevent print process profile" +
+	" propagate provide prune publish pull push put raise read rebuild record redesign reduce refactor refine register reject release" +
+	" remove rename render reorder replace report require reset resolve restore restrict return reuse review revise rewrite run sanitize" +
+	" save schedule seed select send separate serve set ship show simplify sketch skip sort specify split start state stop store" +
+	" stream strip style submit support surface switch sync tag test throttle tick track translate trigger trim try tune turn unify" +
+	" update upgrade upload use validate verify version wire wrap write "
 
 // CutStar removes the star after a number, as in "12.7* Title", which means that the item is optional.
 func CutStar(s string) (rest string, starred bool) {

@@ -18,8 +18,8 @@ type describer struct {
 	rows    *plan.Rows
 	found   []table.Table
 	missing []int
-	mode
-	head string // the title of the heading with the id of a checkbox below it
+	coded   bool
+	head    string // the title of the heading with the id of a checkbox below it
 }
 
 // describe fills in the description of an item.
@@ -83,7 +83,7 @@ func (f *describer) own(lines *describe.Lines, ln *block.Line, indent int) {
 // box reads the checkbox of the item.
 func (f *describer) box(lines *describe.Lines, ln *block.Line, m *block.Marker, b *block.Box) {
 	l := dialect.Label{InHead: m.Kind == block.Hashes, Full: true}
-	r := reader{sheet: sheet{d: f.d}, mode: f.mode, at: where{d: f.d}}
+	r := reader{sheet: sheet{d: f.d}, mode: mode{full: true, coded: f.coded}, at: where{d: f.d}}
 	r.parse(ln, b, l.InHead)
 	l = r.label
 	indent := ln.Indent

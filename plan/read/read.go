@@ -219,7 +219,7 @@ func (r *reader) lost() (lost map[string]bool) {
 
 // result completes a reading.
 func (f *file) result(r *reader) *plan.Reading {
-	it := describer{text: f.text, d: r.d, found: r.tab.found, mode: mode{true, r.coded, r.quantities}, missing: f.t.Missing, rows: r.rows}
+	it := describer{text: f.text, d: r.d, found: r.tab.found, coded: r.coded, missing: f.t.Missing, rows: r.rows}
 	r.rows.Whole = !r.d.Rows
 	res := plan.NewReading(r.rows, f.h, it.describe)
 	res.Checkboxes, res.Totals = f.t.Checks, r.settled.Totals

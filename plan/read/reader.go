@@ -44,8 +44,8 @@ type sheet struct {
 }
 
 // mode says how labels are read. full means that all details of a label are wanted, and coded that other ids than
-// numbers count as well, such as TASK-1:. quantities means that a number before a lower-case word is no id.
-type mode struct{ full, coded, quantities bool }
+// numbers count as well, such as TASK-1:.
+type mode struct{ full, coded bool }
 
 // hiding holds ids in code fences and comments: keep are those that count anyway, and hidden the others.
 type hiding struct{ keep, hidden map[string]bool }
@@ -67,7 +67,6 @@ func newReader(t *block.Tree, notes *plan.Remarks, d *dialect.Dialect, s *dialec
 	r.lines = describe.Lines{Notes: notes, Headed: d.Head != nil, Depends: r.depends}
 	r.marks = marks{text: t.Text, d: d, notes: notes}
 	r.at.begin(d, s, t.Tops > 1)
-	r.quantities = s.Bare.Quantities()
 	r.coded = s.Coded > 0 && d.Numbered() && d.Head == nil && !d.Has(dialect.BoxFile)
 	return r
 }
@@ -193,7 +192,7 @@ func (r *reader) parseText(text string, inHead bool) {
 	l := &r.label
 	*l = dialect.Label{InHead: inHead, Full: r.full}
 	switch {
-	case r.at.sec.kind == sectionOther, r.quantities && lex.BareNumber(text) >= 0:
+	case r.at.sec.kind == sectionOther:
 		l.Title = text
 	default:
 		r.d.Parse(text, l)

@@ -69,7 +69,6 @@ func survey(t *block.Tree, hint *dialect.Dialect) *dialect.Survey {
 		case block.Fence, block.Comment:
 		}
 	}
-	v.s.Settle()
 	return v.s
 }
 
@@ -143,7 +142,6 @@ func (v *surveyor) check(n *block.Node) {
 	}
 	text, _ = lex.CutStar(text)
 	if id, title, _ := lex.ReadLabel(text); id != "" {
-		v.s.Bare.Add(text)
 		if v.s.Numbered++; n.Level > 0 {
 			v.task(n, int(n.Level), text)
 		}
