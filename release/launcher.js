@@ -14,11 +14,14 @@ try {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
-// A terminal sends its signals to both processes; other senders know only this one.
-for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) {
-  process.on(signal, () => child.kill(signal));
+// An interruption or a hang-up comes from the terminal, which sends it to both processes. A second one from here would kill
+// the program while it still ends its work. Other senders know only this process, and end it with SIGTERM.
+process.on("SIGINT", () => {});
+process.on("SIGHUP", () => {});
+if (process.platform !== "win32") {
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
 }
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
 child.on("error", (problem) => {
   console.error(`waybill: ${program}: ${problem.message}`);
   process.exit(1);
