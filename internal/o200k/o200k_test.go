@@ -140,6 +140,30 @@ func TestPieceHasAsManyTokensAsInTheLibrary(t *testing.T) {
 	}
 }
 
+// TestNoCharacterCostsMoreThanItsSize: each three of a run of digits were found by a look at the whole run.
+func TestNoCharacterCostsMoreThanItsSize(t *testing.T) {
+	characters := []string{"A", "a", "表", "\u0301", "1", "٣", " ", "\t", "\n", "-", "/", "'"} // all classes
+	size := slow.Size(500)
+	cutting := func(text string) func() {
+		return func() {
+			for rest := text; rest != ""; rest = rest[pieceEnd(rest):] {
+			}
+		}
+	}
+	const most = 10 // the square needs 16
+	for _, one := range characters {
+		for _, other := range characters {
+			for _, text := range []func(n int) string{
+				func(n int) string { return strings.Repeat(one+other, n) },
+				func(n int) string { return strings.Repeat(one, n) + other },
+			} {
+				ratio := slow.Ratio(cutting(text(4*size)), cutting(text(size)), most)
+				require.LessOrEqual(t, ratio, float64(most), "times as long for four times as much of %q and %q", one, other)
+			}
+		}
+	}
+}
+
 func FuzzCount(f *testing.F) {
 	for _, w := range words {
 		f.Add(w + " " + w)

@@ -78,15 +78,13 @@ func pieceEnd(text string) int {
 		}
 	}
 	if first == digit {
-		_, second := next(text[size:])
-		if run(text[size:], digit) == 0 {
-			return size
+		end := size
+		for range 2 {
+			if c, more := next(text[end:]); c == digit {
+				end += more
+			}
 		}
-		if run(text[size+second:], digit) == 0 {
-			return size + second
-		}
-		_, third := next(text[size+second:])
-		return size + second + third
+		return end
 	}
 	// Signs may have a space in front of them, and line ends and slashes behind.
 	signs := 0
