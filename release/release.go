@@ -175,19 +175,22 @@ func (r *release) documents(program string) (docs []file, err error) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		docs = append(docs, file{"completions/" + name + "." + shell, 0o644, print("completion", shell)})
 	}
-	help := print("help")
-	docs = append(docs, file{"man/waybill.1", 0o644, r.manual(name, "Hand work to coding agents without losing any of it", help)})
-	for _, row := range commandRow.FindAllStringSubmatch(string(help), -1) {
-		if command := row[1]; command != "help" && command != "completion" {
-			title := name + "-" + command
-			docs = append(docs, file{"man/" + title + ".1", 0o644, r.manual(title, row[2], print("help", command))})
+	var manuals func(title, summary string, command ...string)
+	manuals = func(title, summary string, command ...string) {
+		help := print(append([]string{"help"}, command...)...)
+		docs = append(docs, file{"man/" + title + ".1", 0o644, r.manual(title, summary, help)})
+		for _, row := range commandRow.FindAllStringSubmatch(string(help), -1) {
+			if row[1] != "help" && row[1] != "completion" {
+				manuals(title+"-"+row[1], row[2], append(command, row[1])...)
+			}
 		}
 	}
+	manuals(name, "Hand work to coding agents without losing any of it")
 	return docs, err
 }
 
-// commandRow is a row in the table of commands of the help.
-var commandRow = regexp.MustCompile(`(?m)^  ([a-z]+) +([A-Z].*)$`)
+// commandRow is a row in a table of commands in the help. Rows of the usage have COMMAND in the place of a sentence.
+var commandRow = regexp.MustCompile(`(?m)^  ([a-z]+) +([A-Z][^A-Z].*)$`)
 
 // manual returns a help text as a manual page. The help is laid out for a terminal, so the page keeps its lines.
 func (r *release) manual(title, summary string, help []byte) []byte {

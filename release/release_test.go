@@ -145,7 +145,7 @@ func TestArchiveInstalledByTheScriptWorks(t *testing.T) {
 	if !strings.Contains(out, "installed waybill "+m.release.version) {
 		t.Fatalf("the script says %q", out)
 	}
-	for _, path := range []string{"share/man/man1/waybill-work.1", "share/bash-completion/completions/waybill", "share/zsh/site-functions/_waybill"} {
+	for _, path := range []string{"share/man/man1/waybill-task-ls.1", "share/bash-completion/completions/waybill", "share/zsh/site-functions/_waybill"} {
 		if _, err := os.Stat(filepath.Join(prefix, path)); err != nil {
 			t.Error(err)
 		}
@@ -342,7 +342,8 @@ func TestArchiveListsWhatIsBuiltIn(t *testing.T) {
 	}
 }
 
-// The manual has a page for each command, and groff reads them without a complaint.
+// The manual has a page for each command and each verb, and groff reads them without a complaint. The usage of the help has
+// a row "waybill COMMAND", for which no release could be made.
 func TestManualPagesAreWellFormed(t *testing.T) {
 	m := theRelease(t)
 	needs(t, "groff")
@@ -360,7 +361,7 @@ func TestManualPagesAreWellFormed(t *testing.T) {
 			}
 		}
 	}
-	if pages < 30 {
+	if pages < 50 {
 		t.Errorf("the manual has %d pages", pages)
 	}
 }
