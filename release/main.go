@@ -9,8 +9,10 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +36,7 @@ func run(args []string) error {
 		command, args = args[0], args[1:]
 	}
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
-	out := flags.String("out", filepath.Join(root, "dist"), "folder for the files, which is emptied first")
+	out := flags.String("out", filepath.Join(root, "dist"), "folder for the files; an earlier release in it is replaced")
 	platforms := flags.String("platforms", strings.Join(allPlatforms, ","), "systems to build for")
 	download := flags.String("download", unowned, "address of the folder from which users download the files")
 	if err := flags.Parse(args); err != nil {
@@ -42,6 +44,9 @@ func run(args []string) error {
 	}
 	switch {
 	case command == "" && flags.NArg() == 0:
+		if err := unchanged(root); err != nil {
+			return err
+		}
 		r, err := newRelease(root, *download)
 		if err != nil {
 			return err
@@ -71,17 +76,18 @@ func findRoot() (string, error) {
 	return "", err
 }
 
-// write empties the folder out and fills it with the files for some platforms.
+// write makes the files for some platforms, and then replaces an earlier release in the folder out with them.
 func (r *release) write(out string, platforms []string) error {
 	for _, p := range platforms {
 		if !slices.Contains(allPlatforms, p) {
 			return fmt.Errorf("platform %q is not one of %s", p, strings.Join(allPlatforms, ", "))
 		}
 	}
-	if err := os.RemoveAll(out); err != nil {
+	out, err := filepath.Abs(out)
+	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := replaceable(out); err != nil {
 		return err
 	}
 	if err := r.build(platforms); err != nil {
@@ -91,14 +97,50 @@ func (r *release) write(out string, platforms []string) error {
 	if err != nil {
 		return err
 	}
-	files = append(files, r.checksums(files))
+	return replace(out, append(files, r.checksums(files)))
+}
+
+// replaceable returns an error if a folder has a file that the checksums of an earlier release do not list.
+func replaceable(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	list, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != "checksums.txt" && !strings.Contains(string(list), "  "+e.Name()+"\n") {
+			return fmt.Errorf("%s has %s, which is of no release; name an empty folder", folder, e.Name())
+		}
+	}
+	return nil
+}
+
+// replace puts a folder with the files in the place of another one.
+func replace(folder string, files []file) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	next, err := os.MkdirTemp(filepath.Dir(folder), ".waybill-release")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(next) }() // of a failure
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(out, f.name), f.data, f.mode); err != nil {
+		if err := os.WriteFile(filepath.Join(next, f.name), f.data, f.mode); err != nil {
 			return err
 		}
 		fmt.Printf("%11d  %s\n", len(f.data), f.name)
 	}
-	return nil
+	if err := os.Chmod(next, 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	return os.Rename(next, folder)
 }
 
 // files returns all files of the release but the checksums.

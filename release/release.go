@@ -37,6 +37,7 @@ type release struct {
 	server      string    // name of the server in registries of MCP, likewise
 	date        time.Time // of the last commit: every file of an archive has it
 	download    string
+	environment []string // of the compiler
 	binaries    []binary
 	docs        []file // licences, completions and manual pages
 }
@@ -82,10 +83,29 @@ func newRelease(root, download string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
+	environment, err := buildEnvironment(root)
+	if err != nil {
+		return nil, err
+	}
 	return &release{
-		root: root, version: about.Version, description: about.Description, server: about.Name, date: date,
+		root: root, environment: environment, version: about.Version, description: about.Description, server: about.Name, date: date,
 		download: strings.TrimSuffix(download, "/"),
 	}, nil
+}
+
+// unchanged returns an error if the source differs from its last commit, which the files of a release state as their origin.
+func unchanged(root string) error {
+	out, err := exec.Command("git", "-C", root, "status", "--porcelain").Output()
+	if _, missing := os.Stat(filepath.Join(root, ".git")); missing != nil {
+		return nil // a copy without its history
+	}
+	if err != nil {
+		return fmt.Errorf("git status: %w", err)
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("the source differs from its last commit; commit or remove the changes:\n%s", out)
+	}
+	return nil
 }
 
 // sourceDate returns SOURCE_DATE_EPOCH, or the date of the last commit. A copy of the source without its history needs
@@ -104,6 +124,31 @@ func sourceDate(root string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// buildEnvironment returns the variables with which Go builds a release. They say where it finds files and modules. Others, such
+// as GOFLAGS or GOEXPERIMENT, change the program, so neither the machine's nor those of its go/env file are among them.
+func buildEnvironment(root string) (variables []string, err error) {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE", "LOCALAPPDATA", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			variables = append(variables, name+"="+value)
+		}
+	}
+	places := []string{"GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN"}
+	cmd := exec.Command("go", append([]string{"env", "-json"}, places...)...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	values := map[string]string{}
+	if err := json.Unmarshal(out, &values); err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	for _, name := range places {
+		variables = append(variables, name+"="+values[name])
+	}
+	return append(variables, "GOENV=off", "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "CGO_ENABLED=0"), nil
 }
 
 // build builds the program for the platforms, and makes the documents of the release.
@@ -142,7 +187,7 @@ func (r *release) compile(folder, platform string) (b binary, path string, err e
 	// Neither the state of the repository nor its place is in the program, so that its bytes depend on the source alone.
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= -X main.version="+r.version, "-o", path, ".")
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "GOOS="+b.os, "GOARCH="+b.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOWORK=off")
+	cmd.Env = append(r.environment, "GOOS="+b.os, "GOARCH="+b.arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return b, "", fmt.Errorf("build for %s: %w\n%s", platform, err, out)
 	}

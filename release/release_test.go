@@ -303,6 +303,84 @@ func TestReleaseFromAnotherFolderHasTheSameBytes(t *testing.T) {
 	}
 }
 
+// The program had the build tags and optimizations that the maintainer's shell happened to ask for.
+func TestVariablesOfTheShellDoNotChangeTheProgram(t *testing.T) {
+	m := theRelease(t)
+	t.Setenv("GOFLAGS", "-gcflags=waybill/cli=-N -tags=hostile")
+	t.Setenv("GOEXPERIMENT", "nogreenteagc")
+	r, err := newRelease(m.release.root, unowned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := r.compile(t.TempDir(), ownPlatform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.data, m.release.binaries[0].data) {
+		t.Errorf("GOFLAGS or GOEXPERIMENT has changed the program: %v", b.info.Settings)
+	}
+}
+
+// -out with a mistyped folder deleted all that was in it, before anything was built.
+func TestFolderOfOtherFilesIsNotReplaced(t *testing.T) {
+	folder := t.TempDir()
+	mine := filepath.Join(folder, "thesis.txt")
+	if err := os.WriteFile(mine, []byte("years of work"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{"", "00  waybill.rb\n"} { // no release at all, and a release with a file beside it
+		if list != "" {
+			if err := os.WriteFile(filepath.Join(folder, "checksums.txt"), []byte(list), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := (&release{}).write(folder, nil); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
+			t.Errorf("the error is %v", err)
+		}
+		if _, err := os.Stat(mine); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEarlierReleaseIsReplacedOnlyByACompleteOne(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "dist")
+	if err := replace(folder, []file{{"old.deb", 0o644, nil}, {"checksums.txt", 0o644, []byte("00  old.deb\n")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&release{root: t.TempDir()}).write(folder, []string{ownPlatform}); err == nil {
+		t.Fatal("a folder without source was built")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "old.deb")); err != nil {
+		t.Errorf("a failed build has removed the earlier release: %v", err)
+	}
+	if err := replace(folder, []file{{"new.deb", 0o644, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(folder), "*", "*")); len(left) != 1 || filepath.Base(left[0]) != "new.deb" {
+		t.Errorf("the folders have %v", left)
+	}
+}
+
+// A program with uncommitted changes had the version and the date of the last commit.
+func TestSourceWithChangesIsRefused(t *testing.T) {
+	needs(t, "git")
+	root := t.TempDir()
+	if err := unchanged(root); err != nil {
+		t.Errorf("a copy without history: %v", err)
+	}
+	runs(t, nil, "git", "init", "--quiet", root)
+	if err := unchanged(root); err != nil {
+		t.Errorf("a repository without changes: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "extra.go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := unchanged(root); err == nil || !strings.Contains(err.Error(), "extra.go") {
+		t.Errorf("the error for a file that is not committed is %v", err)
+	}
+}
+
 func TestChecksumsListEveryFile(t *testing.T) {
 	m := theRelease(t)
 	list := string(m.files["checksums.txt"])
