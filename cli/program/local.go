@@ -30,8 +30,12 @@ func (a *App) Local() (*Local, error) { return open(a, false, nil) }
 func (a *App) Open(beside backend.Beside) (*Local, error) { return open(a, true, beside) }
 
 func open(a *App, follow bool, beside backend.Beside) (*Local, error) {
-	if a.Settings.Tasks == nil { // settings were not read, as when the shell completes a word
+	if a.Settings.Tasks == nil { // they were not read, as when the shell completes a word, or are those of At
 		if err := a.Settings.Complete(); err != nil {
+			return nil, err
+		}
+		var err error
+		if a.Dialects, err = a.Settings.Dialects(a.Dialects); err != nil {
 			return nil, err
 		}
 	}

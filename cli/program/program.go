@@ -43,12 +43,14 @@ type App struct {
 }
 
 // At returns the program for the usual store of another workspace, or for the store that was named. Nothing is logged,
-// because a screen would show it.
+// because a screen would show it. Flags and variables may be meant for one workspace, so another one has only the
+// settings of the configuration.
 func (a *App) At(root string) *App {
 	at := *a
 	at.unlogged = true
 	if a.Store == "" {
-		at.Workspace = root
+		at.Workspace, at.Known, at.name = root, workspace.Workspace{}, ""
+		at.dialectFlags, at.Dialects, at.Settings = nil, settings.Dialects{}, a.Settings.OfFile()
 	}
 	return &at
 }
@@ -99,9 +101,7 @@ func (a *App) Configure(cmd *cobra.Command) (err error) {
 	if a.Settings, err = a.Finder().SettingsOf(cmd); err != nil {
 		return err
 	}
-	if rules := a.Settings.Plans.Dialects; !a.Dialects.Given && rules != nil {
-		a.Dialects, err = settings.ConfiguredDialects(a.Settings.Given[settings.DialectsSetting], rules)
-	}
+	a.Dialects, err = a.Settings.Dialects(a.Dialects)
 	return err
 }
 

@@ -46,8 +46,12 @@ func ParseDialects(flags []string, changed bool, variable string) (Dialects, err
 	return d, nil
 }
 
-// ConfiguredDialects returns the rules of a configuration.
-func ConfiguredDialects(g Given, texts []string) (Dialects, error) {
+// Dialects returns the rules that were given, or else those of the configuration.
+func (s *Settings) Dialects(given Dialects) (Dialects, error) {
+	g, texts := s.Given[DialectsSetting], s.Plans.Dialects
+	if given.Given || texts == nil {
+		return given, nil
+	}
 	d := Dialects{Given: true, Usual: true}
 	for _, text := range texts {
 		rule, err := engine.ParseDialectRule(text)

@@ -3,6 +3,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +87,11 @@ type Settings struct {
 	Partial         schema.Settings // only the given values
 	File            string          // the configuration that was read, "" if none was
 	Given           map[string]Given
+	ofFile          map[string]Given // of Given, what the file says
 }
+
+// OfFile returns the settings that the configuration alone makes. They are not complete.
+func (s *Settings) OfFile() Settings { return Settings{File: s.File, Given: maps.Clone(s.ofFile)} }
 
 func said(origin string, value []byte, fault *schema.Error) (Given, error) {
 	if fault != nil {
@@ -187,6 +192,7 @@ func (f *Finder) SettingsOf(cmd *cobra.Command) (s Settings, err error) {
 	if s.File, s.Given, err = f.configuration(cmd); err != nil {
 		return s, err
 	}
+	s.ofFile = maps.Clone(s.Given)
 	for _, row := range codec.SettingRows() {
 		g, err := f.override(cmd, row)
 		if err != nil {
