@@ -11,7 +11,7 @@ var routes = []route{
 	{verb: "POST", path: "/api/codes", handle: (*server).issue, doc: "Returns a one-time code for the fragment of a URL."},
 	{verb: "GET", path: "/api/events", handle: (*server).stream, doc: "Streams the event log."},
 
-	{verb: "GET", path: "/api/inbox", handle: (*server).inbox, everywhere: true, doc: "Returns what waits for a person in all workspaces."},
+	{verb: "GET", path: "/api/inbox", handle: (*server).inbox, everywhere: true, doc: "Returns what waits for a person."},
 	{verb: "POST", path: "/api/inbox/looked", handle: (*server).looked, everywhere: true, doc: "Notes when the person looked at the inbox."},
 
 	{verb: "GET", path: "/api/status", method: "get_status"},

@@ -55,7 +55,7 @@ func (s *server) elsewhere(workspace string, entry *api.Entry) *api.Entry {
 	return &away
 }
 
-// inbox answers with what waits in all workspaces.
+// inbox answers with what waits for the person.
 func (s *server) inbox(req *request) {
 	req.clearReadDeadline()
 	ctx, cancel := context.WithTimeout(req.r.Context(), callTimeout)

@@ -19,11 +19,6 @@ import (
 // anyPort is the address of --http without a value.
 const anyPort = "127.0.0.1:0"
 
-// addHereFlag adds the flag that hides other workspaces from the page.
-func addHereFlag(cmd *cobra.Command, here *bool) {
-	cmd.Flags().BoolVar(here, "here", false, "the page shows only this workspace")
-}
-
 func addHTTPFlag(cmd *cobra.Command, at *string) {
 	flags := cmd.Flags()
 	flags.StringVar(at, "http", "", "serve HTTP as well, to this machine alone; without an address at a port that is free, "+

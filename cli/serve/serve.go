@@ -43,14 +43,15 @@ type hostFlags struct {
 	notify        notify.Flags
 	noParentWatch bool
 	http          string // "" if HTTP is off
-	here          bool
+	allWorkspaces bool   // over HTTP
 }
 
 func addHostFlags(cmd *cobra.Command, f *hostFlags) {
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "continue when the parent process ends")
 	addSettingFlags(cmd)
 	addHTTPFlag(cmd, &f.http)
-	addHereFlag(cmd, &f.here)
+	cmd.Flags().BoolVar(&f.allWorkspaces, "all-workspaces", false,
+		"with --http, the page and its token reach all workspaces of this user, and not only that of the host")
 }
 
 // commands are the commands of this package, for one run of the program.
@@ -189,7 +190,7 @@ func (a commands) converse(ctx context.Context, f hostFlags, at *web.Address, l 
 		return err
 	}
 	l.service = service
-	door := a.openHTTP(at, f.here, service, service.Table(), b)
+	door := a.openHTTP(at, !f.allWorkspaces, service, service.Table(), b)
 	a.Code, err = talk(ctx, l)
 	door.close()
 	if err == nil && a.Code == output.ExitOK && ctx.Err() == nil { // the host has ended it, and no signal

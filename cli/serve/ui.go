@@ -44,7 +44,8 @@ func (a commands) uiCommand() *cobra.Command {
 		Example: "  waybill ui",
 		Use:     "ui", Short: "Open the page in a browser", Args: cobra.NoArgs,
 		Long: `Open the page in a browser: the page of a running "waybill serve --http" of the workspace, or a page that this command
-serves from the store until it is interrupted. The printed address admits one browser, once, within a minute; run the
+serves from the store until it is interrupted. A page of a host shows one workspace, unless the host was started with
+--all-workspaces; that of this command shows all, unless it has --here or a named store. The printed address admits one browser, once, within a minute; run the
 command again for another. Without a display the address is only printed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -64,7 +65,7 @@ command again for another. Without a display the address is only printed.`,
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
-	addHereFlag(cmd, &here)
+	cmd.Flags().BoolVar(&here, "here", false, "the page that this command serves, and its token, reach only this workspace")
 	notify.AddFlags(cmd, &told)
 	return cmd
 }

@@ -156,6 +156,27 @@ func TestReplyOverHTTPReachesTheHost(t *testing.T) {
 	require.NoFileExists(t, c.path)
 }
 
+// The token of a host opened the workspaces of all other hosts of the user.
+func TestTokenOfAHostOpensItsWorkspaceAlone(t *testing.T) {
+	t.Parallel()
+	w, other := newWorld(t), newWorld(t)
+	other.state = w.state
+	other.pipe(t, `{"jsonrpc":"2.0","id":1,"method":"create_task","params":{"prompt":"Wind the clock."}}`)
+	var place struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(other.runs(t, "where", "--json")), &place))
+	tasks := "/api/workspaces/" + place.ID + "/tasks"
+
+	p := w.serve(t, "--http")
+	p.must("get_status", "{}", nil)
+	w.portFile(t).ask(424, "GET", tasks, "", nil)
+	require.NoError(t, p.in.Close())
+	require.Zero(t, p.end())
+
+	p = w.serve(t, "--http", "--all-workspaces")
+	p.must("get_status", "{}", nil)
+	w.portFile(t).ask(200, "GET", tasks, "", nil)
+}
+
 // A signal ends the process while streams are open and connections are kept.
 func TestFaultR20_SignalEndsStreamsAndTakesTheFileAway(t *testing.T) {
 	t.Parallel()
