@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -10,15 +9,26 @@ import (
 //go:embed install.sh
 var script []byte
 
-// installScript returns install.sh with the version and the address of this release.
-func (r *release) installScript() (file, error) {
-	text := bytes.Replace(script, []byte("version=VERSION\n"), []byte("version="+r.version+"\n"), 1)
-	text = bytes.Replace(text, []byte("download=${WAYBILL_DOWNLOAD:-DOWNLOAD}\n"), []byte("download=${WAYBILL_DOWNLOAD:-"+r.download+"}\n"), 1)
-	f := file{"install.sh", 0o755, text}
-	if bytes.Equal(text, script) || bytes.Contains(text, []byte("=VERSION")) || bytes.Contains(text, []byte("-DOWNLOAD")) {
-		return f, fmt.Errorf("release/install.sh has no place for the version or for the address")
+// installScript returns install.sh with the version and the address of this release, and the checksums of its archives.
+func (r *release) installScript(files []file) (file, error) {
+	var archives []file
+	for _, f := range files {
+		if strings.HasSuffix(f.name, ".tar.gz") && !strings.HasSuffix(f.name, "_image.tar.gz") {
+			archives = append(archives, f)
+		}
 	}
-	return f, nil
+	text := string(script)
+	for _, place := range []struct{ line, holder, value string }{
+		{"\nversion=VERSION\n", "VERSION", r.version},
+		{"\nchecksums='CHECKSUMS'\n", "CHECKSUMS", strings.TrimSpace(string(r.checksums(archives).data))},
+		{"\ndownload=${WAYBILL_DOWNLOAD:-DOWNLOAD}\n", "-DOWNLOAD", "-" + r.download},
+	} {
+		if !strings.Contains(text, place.line) {
+			return file{}, fmt.Errorf("release/install.sh has no line %q", strings.TrimSpace(place.line))
+		}
+		text = strings.Replace(text, place.line, strings.Replace(place.line, place.holder, place.value, 1), 1)
+	}
+	return file{"install.sh", 0o755, []byte(text)}, nil
 }
 
 // formula returns the formula for Homebrew, which installs the archives for macOS and Linux.

@@ -164,7 +164,7 @@ func (r *release) files() (files []file, err error) {
 		}
 	}
 	add(r.npmLauncher())
-	script, problem := r.installScript()
+	script, problem := r.installScript(files)
 	add(script, problem)
 	add(r.formula(files), nil)
 	add(r.serverJSON(files))

@@ -141,13 +141,19 @@ func TestArchiveInstalledByTheScriptWorks(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(m.folder, "dist"))))
 	defer server.Close()
 	prefix := t.TempDir()
-	out := runs(t, []string{"WAYBILL_DOWNLOAD=" + server.URL, "PREFIX=" + prefix}, "sh", filepath.Join(m.folder, "dist", "install.sh"))
+	out := runs(t, []string{"WAYBILL_DOWNLOAD=" + server.URL, "PREFIX=" + prefix}, "sh", "-c", `umask 077; exec sh "$0"`, filepath.Join(m.folder, "dist", "install.sh"))
 	if !strings.Contains(out, "installed waybill "+m.release.version) {
 		t.Fatalf("the script says %q", out)
 	}
-	for _, path := range []string{"share/man/man1/waybill-task-ls.1", "share/bash-completion/completions/waybill", "share/zsh/site-functions/_waybill"} {
-		if _, err := os.Stat(filepath.Join(prefix, path)); err != nil {
+	for path, mode := range map[string]fs.FileMode{
+		"bin/waybill": 0o755, "share/man/man1": 0o755 | fs.ModeDir, "share/man/man1/waybill-task-ls.1": 0o644,
+		"share/bash-completion/completions/waybill": 0o644, "share/zsh/site-functions/_waybill": 0o644, "share/fish/vendor_completions.d/waybill.fish": 0o644,
+	} {
+		info, err := os.Stat(filepath.Join(prefix, path))
+		if err != nil {
 			t.Error(err)
+		} else if info.Mode() != mode {
+			t.Errorf("%s has the mode %v, want %v: with the umask of a careful person, others could not read the manual", path, info.Mode(), mode)
 		}
 	}
 	m.works(t, filepath.Join(prefix, "bin", "waybill"))
@@ -160,10 +166,13 @@ func TestScriptInstallsNoArchiveWithAnotherChecksum(t *testing.T) {
 	changed := bytes.Clone(m.files[m.archive])
 	changed[len(changed)/2] ^= 1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if name := strings.TrimPrefix(r.URL.Path, "/"); name == m.archive {
+		switch name := strings.TrimPrefix(r.URL.Path, "/"); name {
+		case m.archive:
 			_, _ = w.Write(changed)
-		} else {
-			_, _ = w.Write(m.files[name])
+		case "checksums.txt": // of the same server, so that it says what the server likes
+			_, _ = fmt.Fprintf(w, "%x  %s\n", sha256.Sum256(changed), m.archive)
+		default:
+			http.NotFound(w, r)
 		}
 	}))
 	defer server.Close()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,5 +75,36 @@ func TestCtrlCUnderTheLauncherIsNotDoubled(t *testing.T) {
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 42 {
 		t.Errorf("the launcher ended with %d, want 42, the code of the program", code)
+	}
+}
+
+// dash, which is sh on Debian, runs no trap for EXIT when a signal ends it, so each interruption left a folder.
+func TestInterruptedScriptLeavesNoFolder(t *testing.T) {
+	m := theRelease(t)
+	needs(t, "curl")
+	t.Parallel()
+	asked, done := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(asked)
+		<-done
+	}))
+	defer server.Close()
+	defer close(done)
+	temp := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(m.folder, "dist", "install.sh"))
+	cmd.Env = append(os.Environ(), "WAYBILL_DOWNLOAD="+server.URL, "PREFIX="+t.TempDir(), "TMPDIR="+temp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("an interrupted installation was a success")
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("the script has left %v", left)
 	}
 }
