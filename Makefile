@@ -151,8 +151,8 @@ fuzz-timed: ## fuzz the readers of results and of plans, FUZZTIMED for each targ
 	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done
 
 # release is a module of its own as well, so that waybill does not depend on what makes packages.
-release: ## make the files of a release in dist/, for all systems; DOWNLOAD is the address that they will have
-	$(GO) run -C release . $(if $(DOWNLOAD),-download $(DOWNLOAD))
+release: ## make the files of a release in dist/, for all systems; DOWNLOAD is the address that they will have, HOMEPAGE that of the project
+	$(GO) run -C release . $(if $(DOWNLOAD),-download $(DOWNLOAD)) $(if $(HOMEPAGE),-homepage $(HOMEPAGE))
 
 packages-test: ## install the packages for this machine, each into an empty place, and play the demo with them
 	$(GO) test -C release $(TESTFLAGS) ./...

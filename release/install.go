@@ -35,7 +35,7 @@ func (r *release) installScript(files []file) (file, error) {
 func (r *release) formula(files []file) file {
 	var text strings.Builder
 	fmt.Fprintf(&text, "class Waybill < Formula\n  desc %q\n  homepage %q\n  version %q\n  license %q\n",
-		strings.TrimSuffix(r.description, "."), r.download, r.version, license)
+		strings.TrimSuffix(r.description, "."), r.homepage, r.version, license)
 	for _, system := range []struct{ goos, block string }{{"darwin", "on_macos"}, {"linux", "on_linux"}} {
 		fmt.Fprintf(&text, "\n  %s do\n", system.block)
 		for _, processor := range []struct{ arch, block string }{{"arm64", "on_arm"}, {"amd64", "on_intel"}} {

@@ -1,6 +1,6 @@
 // Command release makes the files of a release, from the same source always the same bytes:
 //
-//	release [-out FOLDER] [-platforms LIST] [-download ADDRESS]    archives, packages, checksums
+//	release [-out FOLDER] [-platforms LIST] [-download ADDRESS] [-homepage ADDRESS]
 //	release licences                                               the licences of all that is built in
 //	release dependencies                                           what each dependency costs
 //	release rename MODULE                                          another path of the module
@@ -39,6 +39,7 @@ func run(args []string) error {
 	out := flags.String("out", filepath.Join(root, "dist"), "folder for the files; an earlier release in it is replaced")
 	platforms := flags.String("platforms", strings.Join(allPlatforms, ","), "systems to build for")
 	download := flags.String("download", unowned, "address of the folder from which users download the files")
+	homepage := flags.String("homepage", unownedPage, "address of the project")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func run(args []string) error {
 		if err := unchanged(root); err != nil {
 			return err
 		}
-		r, err := newRelease(root, *download)
+		r, err := newRelease(root, *download, *homepage)
 		if err != nil {
 			return err
 		}

@@ -20,8 +20,12 @@ import (
 // allPlatforms are the systems of a release, as Go names them.
 var allPlatforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// unowned is the address of downloads until a maintainer states one. RFC 2606 reserves the name, so it leads nowhere.
-const unowned = "https://waybill.example/download"
+// unowned and unownedPage are the addresses of the downloads and of the project until a maintainer states them. RFC 2606
+// reserves the name, so they lead nowhere.
+const (
+	unowned     = unownedPage + "/download"
+	unownedPage = "https://waybill.example"
+)
 
 const (
 	name    = "waybill"
@@ -37,6 +41,7 @@ type release struct {
 	server      string    // name of the server in registries of MCP, likewise
 	date        time.Time // of the last commit: every file of an archive has it
 	download    string
+	homepage    string
 	environment []string // of the compiler
 	binaries    []binary
 	docs        []file // licences, completions and manual pages
@@ -70,7 +75,7 @@ func (f file) sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-func newRelease(root, download string) (*release, error) {
+func newRelease(root, download, homepage string) (*release, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "server.json"))
 	if err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ func newRelease(root, download string) (*release, error) {
 	}
 	return &release{
 		root: root, environment: environment, version: about.Version, description: about.Description, server: about.Name, date: date,
-		download: strings.TrimSuffix(download, "/"),
+		download: strings.TrimSuffix(download, "/"), homepage: homepage,
 	}, nil
 }
 

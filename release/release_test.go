@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 
 // releaseFrom makes the release of a source for this machine, and returns its files.
 func releaseFrom(root, out string) (*release, map[string][]byte, error) {
-	r, err := newRelease(root, unowned)
+	r, err := newRelease(root, unowned, unownedPage)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,6 +221,19 @@ func TestNpmPackagesInstalledFromARegistryWork(t *testing.T) {
 	m.works(t, filepath.Join(prefix, "bin", "waybill"))
 }
 
+// docs/install.md installs the files, because the names are nobody's yet. npm must ask no registry for them.
+func TestNpmPackagesInstalledFromFilesWork(t *testing.T) {
+	m := theRelease(t)
+	needs(t, "npm", "node")
+	t.Parallel()
+	prefix, files := t.TempDir(), []string{}
+	for _, pkg := range []string{npmName("linux", runtime.GOARCH), name} {
+		files = append(files, filepath.Join(m.folder, "dist", fmt.Sprintf("%s-%s.tgz", pkg, m.release.version)))
+	}
+	runs(t, []string{"npm_config_cache=" + t.TempDir()}, "npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--offline", "--omit=optional", "--global", "--prefix", prefix}, files...)...)
+	m.works(t, filepath.Join(prefix, "bin", "waybill"))
+}
+
 func TestWheelInstalledByPipWorks(t *testing.T) {
 	m := theRelease(t)
 	needs(t, "python3")
@@ -317,7 +330,7 @@ func TestVariablesOfTheShellDoNotChangeTheProgram(t *testing.T) {
 	m := theRelease(t)
 	t.Setenv("GOFLAGS", "-gcflags=waybill/cli=-N -tags=hostile")
 	t.Setenv("GOEXPERIMENT", "nogreenteagc")
-	r, err := newRelease(m.release.root, unowned)
+	r, err := newRelease(m.release.root, unowned, unownedPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,6 +421,14 @@ func TestFormulaAndServerJSONHaveTheChecksums(t *testing.T) {
 		if !strings.Contains(text, hex.EncodeToString(sum[:])) || !strings.Contains(text, m.release.download+"/"+of) {
 			t.Errorf("%s does not name %s with its checksum:\n%s", holder, of, text)
 		}
+	}
+}
+
+// The homepage was the folder of the downloads.
+func TestFormulaHasTheHomepageOfTheProject(t *testing.T) {
+	r := release{download: "https://example.com/you/releases/download", homepage: "https://example.com/you"}
+	if text := string(r.formula(nil).data); !strings.Contains(text, "\n  homepage \"https://example.com/you\"\n") {
+		t.Errorf("the formula is\n%s", text)
 	}
 }
 
