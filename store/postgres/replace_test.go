@@ -147,3 +147,17 @@ func TestEveryTableIsReplaced(t *testing.T) {
 		require.Less(t, slices.Index(postgres.HeldBy, to), slices.Index(postgres.HeldBy, from), reference)
 	}
 }
+
+// TestSpecWithoutTaskIsDamage: another task at its position was called damaged, and no error named the spec.
+func TestSpecWithoutTaskIsDamage(t *testing.T) {
+	server, o := shared(t)
+	s := open(t, o)
+	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error { return putTask(tx, "first") }))
+	server.Run(t, o.URL, "SET session_replication_role = replica; DELETE FROM waybill.replies; DELETE FROM waybill.attempts; DELETE FROM waybill.tasks")
+	other, _ := task.Create("other", "att_other", 1, task.Spec{Prompt: "other", MaxAttempts: 3}, 0, 1)
+	requireKind(t, s.Update(t.Context(), func(tx store.Tx) error {
+		require.ErrorContains(t, tx.PutTask(other), "the spec of another task at the position of task "+other.ID)
+		return nil
+	}), store.Corrupt)
+	requireTask(t, s, "other", false)
+}

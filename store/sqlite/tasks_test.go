@@ -9,6 +9,7 @@ import (
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/store"
+	"waybill/store/sqlite"
 )
 
 func taskID(n int64) string { return fmt.Sprintf("tsk_0192f0c1-7d3a-7abc-8def-%012d", n) }
@@ -87,4 +88,23 @@ func TestHeartbeatIsSmall(t *testing.T) {
 	}
 	require.Less(t, pages(), int64(3*10))
 	sound(t, s)
+}
+
+// TestSpecWithoutTaskIsDamage: another task at its position was called damaged, and no error named the spec.
+func TestSpecWithoutTaskIsDamage(t *testing.T) {
+	s, path := openNew(t)
+	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
+	require.NoError(t, s.Close())
+	change(t, path, "DELETE FROM attempts", "DELETE FROM tasks")
+	s = open(t, sqlite.Options{Path: path})
+	other, _ := task.Create(taskID(2), "att_2_1", 1, task.Spec{Prompt: "other", MaxAttempts: 3}, 0, 1)
+	requireFault(t, s.Update(t.Context(), func(tx store.Tx) error {
+		require.ErrorContains(t, tx.PutTask(other), "the spec of another task at the position of task "+other.ID)
+		return nil
+	}), store.Corrupt)
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		_, ok, err := tx.Task(other.ID)
+		require.False(t, ok)
+		return err
+	}))
 }

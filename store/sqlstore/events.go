@@ -38,7 +38,8 @@ func (t eventLog) Append(ev store.Event) (seq int64, err error) {
 // InsertRecord writes a record as it is, and leaves the head alone.
 func (t *Tx) InsertRecord(ev store.Event) error {
 	text, args := eventRows.insert(ev)
-	return t.run(text, args)
+	_, err := t.c.Exec(text, args...)
+	return err
 }
 
 func (t eventLog) Events(after int64, limit int, types []core.EventType) ([]store.Event, error) {

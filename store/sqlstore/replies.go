@@ -49,7 +49,7 @@ func (t attemptRecords) AddReply(r store.Reply) error {
 			return refuse("add reply %d to task %s: the next one is %d", r.Number, r.TaskID, last+1)
 		}
 		text, args := replyRows.insert(record.Reply{Position: position, Reply: r})
-		if err = t.run(text, args); err == nil {
+		if _, err = t.c.Exec(text, args...); err == nil {
 			t.writes++
 		}
 		return err

@@ -130,7 +130,8 @@ func (rs *rows[R]) named(columns uint64) (names []string) {
 	return names
 }
 
-// put runs a statement of insert, replace or update.
+// run runs a statement of insert, replace or update. If it breaks a rule of the tables, Refused reports true for the error
+// and the transaction continues.
 func (t *Tx) run(text string, args []any) error {
 	if text == "" {
 		return nil

@@ -123,14 +123,18 @@ func (t taskRecords) putTask(tsk task.Task) error {
 	return t.replaceTask(old, tsk)
 }
 
-// createTask inserts a task. Only the first of its rows can be refused.
+// createTask inserts a task. If its first row is refused, it has written nothing.
 func (t taskRecords) createTask(tsk task.Task) error {
 	text, args := taskRows.insert(tsk)
 	if err := t.run(text, args); err != nil {
 		return err
 	}
 	text, args = specRows.insert(tsk)
-	if err := t.run(text, args); err != nil {
+	err := t.run(text, args)
+	if t.c.Refused(err) { // no refusal can undo the row before it
+		return Damaged("the spec of another task at the position of " + specRows.kind.Called(&tsk))
+	}
+	if err != nil {
 		return err
 	}
 	return t.countTask("", tsk.Status())
