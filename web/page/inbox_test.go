@@ -45,6 +45,28 @@ func TestQuestionOfAnotherWorkspaceIsAnsweredFromTheInbox(t *testing.T) {
 	p.until(`document.title.startsWith("(1)")`)
 }
 
+// TestAnswerGoesToTheWorkspaceThatAsked: the page reads a task before it sends an answer. A person who went to another
+// workspace during that reading took the answer with them.
+func TestAnswerGoesToTheWorkspaceThatAsked(t *testing.T) {
+	h, other := withNeighbour(t)
+	mine := h.asks("Move the gate", "Where to?")
+	theirs := other.asks("Wind the clock", "Which key?")
+	p := newBrowser(t).at(h, "")
+	p.look(`location.hash = "#/inbox/` + theirs + `?w=` + other.place().ID + `"`)
+	p.until(`document.querySelector("#detail-title")?.innerText === "Wind the clock"`)
+	p.focus("#reply")
+	p.write("The small one.")
+	came, release := h.holds("GET /api/workspaces/"+other.place().ID+"/tasks/"+theirs, "")
+	p.press("Enter")
+	<-came
+	p.look(`location.hash = "#/inbox/` + mine + `"`)
+	p.until(`document.querySelector("#detail-title")?.innerText === "Move the gate"`)
+	release()
+	p.until(`document.title.startsWith("(1)")`)
+	require.Equal(t, []string{"The small one."}, other.replies(theirs))
+	require.Zero(t, h.asked("POST /api/tasks/"+theirs+"/reply"), "the answer went to the workspace that was shown later")
+}
+
 // TestManyFailuresNeedOneRetry: 40 failed tasks had to be retried one by one. The action can be taken back, and what
 // did not succeed can be tried again.
 func TestManyFailuresNeedOneRetry(t *testing.T) {

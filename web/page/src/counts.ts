@@ -20,7 +20,7 @@ export const readStatus = inTurn(async () => {
   clearTimeout(retry);
   const { at } = route.value;
   try {
-    const read = await get("get_status", "/api/status");
+    const read = await get("get_status", "/api/status", at);
     if (at === route.value.at) status.value = read;
     statusFault.value = undefined;
     failures = 0;

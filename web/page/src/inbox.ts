@@ -87,8 +87,8 @@ export type Verb = "retry" | "dismiss";
 
 /** Carries out an action about an entry. */
 export async function carryOut(verb: Verb, e: Entry, key: string): Promise<void> {
-  if (verb === "retry") await post("retry_task", `/api/tasks/${e.id}/retry`, {}, key, atOf(e));
-  else await post("consume_notices", "/api/notices/consume", { notice_ids: e.notices ?? [] }, key, atOf(e));
+  if (verb === "retry") await post("retry_task", `/api/tasks/${e.id}/retry`, atOf(e), {}, key);
+  else await post("consume_notices", "/api/notices/consume", atOf(e), { notice_ids: e.notices ?? [] }, key);
 }
 
 /** The last part of a path. */

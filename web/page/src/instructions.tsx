@@ -22,19 +22,19 @@ const page = 100;
 export function Instructions(): JSX.Element {
   const filter = filterOf(fields);
   const { state: word = "", session: session_id } = filter.fields;
+  const { id, at } = route.value;
   const wanted = states.find((s) => s === word.toLowerCase());
   const list = useMemo(
     () =>
       new Paged<Instruction>(
         async (cursor) => {
-          const got = await get("list_instructions", "/api/instructions", { state: wanted, session_id, limit: page, cursor });
+          const got = await get("list_instructions", "/api/instructions", at, { state: wanted, session_id, limit: page, cursor });
           return { ...got, items: got.items.map((i) => ({ ...i, content: cut(i.content, 400) })) };
         },
         (i) => i.instruction_id,
       ),
-    [wanted, session_id],
+    [at, wanted, session_id],
   );
-  const { id } = route.value;
   const counts = status.value?.counts.instructions ?? {};
   return (
     <Split
@@ -86,7 +86,8 @@ function sendsOf(i: Instruction): string {
 }
 
 export function InstructionPane({ id }: { id: string }): JSX.Element {
-  const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`), ["instructions"], id);
+  const { at } = route.value;
+  const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`, at), ["instructions"], id);
   const i = value.value?.items[0];
   if (!i) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the instruction" />;
   const lives = i.state === "armed" || i.state === "queued" || i.state === "sent";
@@ -129,7 +130,7 @@ export function InstructionPane({ id }: { id: string }): JSX.Element {
             done="The instruction is cancelled."
             question="It will not be sent again. Cancel it?"
             run={async (key) => {
-              await post("cancel_instruction", address`/api/instructions/${id}/cancel`, {}, key);
+              await post("cancel_instruction", address`/api/instructions/${id}/cancel`, at, {}, key);
               await reload();
             }}
           />
@@ -139,7 +140,7 @@ export function InstructionPane({ id }: { id: string }): JSX.Element {
             label="Queue it again"
             done="It is queued again, as a new instruction."
             run={async (key) => {
-              const again = await post("queue_instruction_with_ack", "/api/instructions", repeated(i), key);
+              const again = await post("queue_instruction_with_ack", "/api/instructions", at, repeated(i), key);
               location.hash = link({ view: "instructions", id: again.instruction_id, filter: route.value.filter });
             }}
           />

@@ -35,14 +35,14 @@ export function withoutIds(text: string): string {
 const mostMarked = 500;
 
 export function Notices(): JSX.Element {
-  const list = useMemo(() => new Paged<Notice>((cursor) => get("list_notices", "/api/notices", { limit: 100, cursor }), (n) => n.notice_id), []);
-  const { id, filter } = route.value;
+  const { id, filter, at } = route.value;
+  const list = useMemo(() => new Paged<Notice>((cursor) => get("list_notices", "/api/notices", at, { limit: 100, cursor }), (n) => n.notice_id), [at]);
   const { words } = filterOf([]);
   const matches = ({ thing: n }: Row<Notice>) => holds(words, n.text, kindWord(n.kind), n.subject_id, n.session_id);
   const open = list.rows.value.filter((row) => !row.left && matches(row)).map((row) => row.id);
   const marked = open.slice(0, mostMarked);
   const consume = async (ids: string[], key: string) => {
-    await post("consume_notices", "/api/notices/consume", { notice_ids: ids }, key);
+    await post("consume_notices", "/api/notices/consume", at, { notice_ids: ids }, key);
     go({ view: "notices", filter: route.value.filter });
     await list.restart();
   };

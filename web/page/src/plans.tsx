@@ -13,8 +13,8 @@ import { address, get, post } from "./wire.ts";
 import { count, howFar, many } from "./words.ts";
 
 export function Plans(): JSX.Element {
-  const { value, fault, reload } = useThing("plans", () => get("list_plans", "/api/plans"), ["plans", "runs"]);
-  const { id } = route.value;
+  const { id, at } = route.value;
+  const { value, fault, reload } = useThing("plans", () => get("list_plans", "/api/plans", at), ["plans", "runs"]);
   const list = value.value;
   const box = useRef<HTMLDivElement>(null);
   const onMove = useMoves(box);
@@ -70,11 +70,11 @@ interface Read {
   runs: ReadonlyMap<string, Run>;
 }
 
-async function read(id: string): Promise<Read> {
+async function read(id: string, at: string): Promise<Read> {
   const [plan, ready, runs] = await Promise.all([
-    get("get_plan", address`/api/plans/${id}`),
-    get("ready_items", address`/api/plans/${id}/ready`, { limit: 500 }).catch(() => undefined),
-    get("list_runs", "/api/runs", { plan: id, limit: 500 }).catch(() => undefined), // of a plan that cannot be read
+    get("get_plan", address`/api/plans/${id}`, at),
+    get("ready_items", address`/api/plans/${id}/ready`, at, { limit: 500 }).catch(() => undefined),
+    get("list_runs", "/api/runs", at, { plan: id, limit: 500 }).catch(() => undefined), // of a plan that cannot be read
   ]);
   const newest = new Map<string, Run>();
   for (const run of runs?.items ?? []) if ((newest.get(run.item_id)?.created_at ?? "") < run.created_at) newest.set(run.item_id, run);
@@ -82,7 +82,8 @@ async function read(id: string): Promise<Read> {
 }
 
 function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
-  const { value, fault, reload } = useThing(id, () => read(id), ["plans", "runs"]);
+  const { at } = route.value;
+  const { value, fault, reload } = useThing(id, () => read(id, at), ["plans", "runs"]);
   const got = value.value;
   const branches = useMemo(() => (got ? lines(tree(got.plan.items)) : []), [got]);
   if (!got) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the plan" />;
@@ -133,7 +134,8 @@ const settable = ["pending", "in_progress", "completed", "blocked", "skipped"] a
 function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined; ready: boolean; reload: () => Promise<void> }): JSX.Element {
   const { plan, item } = p;
   const where = address`/api/plans/${plan.plan}/items/${item.item_id}`;
-  const run = useThing(where, () => get("resume_run", where + "/run"), ["runs"]);
+  const { at } = route.value;
+  const run = useThing(where, () => get("resume_run", where + "/run", at), ["runs"]);
   const found = run.value.value?.run;
   const list = (texts: readonly string[]) => texts.length > 0 && <ul class="plain">{texts.map((t, i) => <li key={i}><Text of={t} /></li>)}</ul>;
   return (
@@ -161,7 +163,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
             question={`This writes into ${plan.path}, and only the mark of this item. Go on?`}
             done={`The item is ${stateWord(s)}.`}
             run={async (key) => {
-              await post("set_item_status", where + "/status", { status: s, line: item.line, expected_hash: plan.fingerprint.hash }, key);
+              await post("set_item_status", where + "/status", at, { status: s, line: item.line, expected_hash: plan.fingerprint.hash }, key);
               await p.reload();
             }}
           />
@@ -172,7 +174,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
             question="The next host that asks for work receives it. Start it?"
             done="The run has begun."
             run={async (key) => {
-              const started = await post("init_run", where + "/run", {}, key);
+              const started = await post("init_run", where + "/run", at, {}, key);
               go({ view: "runs", id: started.run.run_id });
             }}
           />

@@ -10,6 +10,7 @@ import { Drafts, maxReplyBytes, replyBytes, sends } from "./drafts.ts";
 import { cut } from "./marks.ts";
 import { Answered } from "./next.tsx";
 import { Dialog, stateWord, Trouble } from "./parts.tsx";
+import { route } from "./route.ts";
 import { me } from "./settings.ts";
 import { Text } from "./text.tsx";
 import { address, get, post } from "./wire.ts";
@@ -33,14 +34,15 @@ const outcomes: Partial<Record<Outcome, string>> = {
 /** The answer to a task, the same object for as long as the task is shown. */
 function useAnswer(detail: TaskDetail): Answer {
   const id = detail.task.task_id;
+  const { at } = route.value;
   const answer = useMemo(() => {
-    const look = () => get("get_task", address`/api/tasks/${id}`);
+    const look = () => get("get_task", address`/api/tasks/${id}`, at);
     return answerTo(detail, drafts, {
       look,
       post: ({ text, attempt, by, key }) =>
-        post("reply", address`/api/tasks/${id}/reply`, { reply: text, attempt_id: attempt, ...(by === "" ? {} : { by }) }, key),
+        post("reply", address`/api/tasks/${id}/reply`, at, { reply: text, attempt_id: attempt, ...(by === "" ? {} : { by }) }, key),
     });
-  }, [id]);
+  }, [at, id]);
   useLayoutEffect(() => void answer.learn(detail), [answer, detail]);
   return answer;
 }

@@ -24,12 +24,12 @@ const states = ["running", "blocked", "done", "failed"] as const;
 export function Runs(): JSX.Element {
   const filter = filterOf(["state"]);
   const { state: word = "" } = filter.fields;
+  const { id, at } = route.value;
   const wanted = states.find((s) => s === word.toLowerCase());
   const list = useMemo(
-    () => new Paged<Run>((cursor) => get("list_runs", "/api/runs", { state: wanted, limit: 100, cursor }), (r) => r.run_id, "top"),
-    [wanted],
+    () => new Paged<Run>((cursor) => get("list_runs", "/api/runs", at, { state: wanted, limit: 100, cursor }), (r) => r.run_id, "top"),
+    [at, wanted],
   );
-  const { id } = route.value;
   const counts = status.value?.counts.runs ?? {};
   return (
     <Split
@@ -88,15 +88,15 @@ interface Known {
   updated_at: string;
 }
 
-async function readRun(id: string): Promise<Known> {
+async function readRun(id: string, at: string): Promise<Known> {
   const [ledger, snapshot, listed, receipts, tasks, log, why] = await Promise.all([
-    get("get_ledger", address`/api/runs/${id}/ledger`),
-    get("get_snapshot", address`/api/runs/${id}`),
-    get("list_runs", "/api/runs", { run_id: id }),
-    get("list_receipts", address`/api/runs/${id}/receipts`, { limit: 200 }),
-    get("list_tasks", "/api/tasks", { run_id: id, limit: 200 }),
-    get("events_since", "/api/log", { subject_id: id, cursor: "0", limit: 500 }).catch(() => undefined), // of an old run it may be gone
-    get("explain", "/api/explain", { subject_id: id }).catch(() => undefined),
+    get("get_ledger", address`/api/runs/${id}/ledger`, at),
+    get("get_snapshot", address`/api/runs/${id}`, at),
+    get("list_runs", "/api/runs", at, { run_id: id }),
+    get("list_receipts", address`/api/runs/${id}/receipts`, at, { limit: 200 }),
+    get("list_tasks", "/api/tasks", at, { run_id: id, limit: 200 }),
+    get("events_since", "/api/log", at, { subject_id: id, cursor: "0", limit: 500 }).catch(() => undefined), // of an old run it may be gone
+    get("explain", "/api/explain", at, { subject_id: id }).catch(() => undefined),
   ]);
   const run = listed.items[0];
   return {
@@ -106,7 +106,8 @@ async function readRun(id: string): Promise<Known> {
 }
 
 export function RunPane({ id }: { id: string }): JSX.Element {
-  const { value, fault, reload } = useThing(id, () => readRun(id), ["runs", "plans", "tasks"]);
+  const { at } = route.value;
+  const { value, fault, reload } = useThing(id, () => readRun(id, at), ["runs", "plans", "tasks"]);
   const known = value.value;
   if (!known) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the run" />;
   const { ledger, run } = known;
@@ -146,6 +147,7 @@ export function RunPane({ id }: { id: string }): JSX.Element {
 /** Why the run is as it is, and what moves it on. */
 function Next({ known, id, reload }: { known: Known; id: string; reload: () => Promise<void> }): JSX.Element | null {
   const { why, state, ledger } = known;
+  const { at } = route.value;
   const blocked = state === "blocked";
   return (
     <section class={blocked ? "failure" : ""}>
@@ -168,7 +170,7 @@ function Next({ known, id, reload }: { known: Known; id: string; reload: () => P
             question="The run goes on from where it stopped, with the same plan. Do this when you have mended what stopped it."
             done="The run goes on."
             run={async (key) => {
-              await post("unblock_run", address`/api/runs/${id}/unblock`, {}, key);
+              await post("unblock_run", address`/api/runs/${id}/unblock`, at, {}, key);
               await reload();
             }}
           />
@@ -294,6 +296,7 @@ function Sayings({ title, of }: { title: string; of: readonly string[] }): JSX.E
 
 /** The form stays while it has text, so that no text vanishes after a change by another person. */
 function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element | null {
+  const { at } = route.value;
   const summary = useSignal("");
   const steps = useSignal("");
   const items = steps.value.split("\n").map((s) => s.trim()).filter((s) => s !== "");
@@ -318,7 +321,7 @@ function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<voi
         what={JSON.stringify([summary.value, items])}
         run={async (key) => {
           const sent = [summary.value, steps.value];
-          await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
+          await post("replan", address`/api/runs/${id}/replan`, at, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
           // Text typed in the meantime was not sent.
           if (summary.value === sent[0] && steps.value === sent[1]) summary.value = steps.value = "";
           await reload();

@@ -8,7 +8,7 @@ import { Act, Age, At, Fact, Facts, Id, Raw, State, stateWord, Trouble, Waiting 
 import { firstLine, visible } from "./marks.ts";
 import { cameHere } from "./next.tsx";
 import { ReplyBox } from "./reply.tsx";
-import { link } from "./route.ts";
+import { link, route } from "./route.ts";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { modelName, Timeline } from "./timeline.tsx";
@@ -23,7 +23,8 @@ export function taskName(task: Pick<Task, "description" | "prompt" | "task_id">)
 }
 
 export function TaskPane({ id }: { id: string }): JSX.Element {
-  const read = () => get("get_task", address`/api/tasks/${id}`);
+  const { at } = route.value;
+  const read = () => get("get_task", address`/api/tasks/${id}`, at);
   const { value, fault, reload } = useThing(id, read, ["tasks"], id);
   if (value.value) {
     return (
@@ -108,7 +109,8 @@ function Failure({ task }: { task: Task }): JSX.Element | null {
 }
 
 function Attempts({ task }: { task: Task }): JSX.Element | null {
-  const read = () => get("get_timeline", address`/api/tasks/${task.task_id}/timeline`, { max_lines: mostAttempts });
+  const { at } = route.value;
+  const read = () => get("get_timeline", address`/api/tasks/${task.task_id}/timeline`, at, { max_lines: mostAttempts });
   const { value, fault, reload } = useThing(task.task_id, read, ["tasks"], task.task_id);
   return (
     <>
@@ -177,8 +179,9 @@ function About({ task }: { task: Task }): JSX.Element {
 
 function Actions({ task, reload }: { task: Task; reload: () => Promise<void> }): JSX.Element | null {
   const ended = task.status === "ERROR" || task.status === "CANCELLED" || task.status === "BLOCKED";
+  const { at } = route.value;
   const act = async (method: "retry_task" | "cancel_task", verb: string, key: string) => {
-    await post(method, address`/api/tasks/${task.task_id}` + verb, {}, key);
+    await post(method, address`/api/tasks/${task.task_id}` + verb, at, {}, key);
     await reload();
   };
   if (task.status === "COMPLETE" || (task.cancel_requested_at && !ended)) return null;

@@ -42,9 +42,9 @@ export function statusOf(word: string): Status | undefined {
 const fields = ["status", "run", "session", "task"] as const;
 
 /** A whole task id needs no list. */
-async function alone(task_id: string): Promise<Page<Task>> {
+async function alone(task_id: string, at: string): Promise<Page<Task>> {
   try {
-    return { items: [slim((await get("get_task", address`/api/tasks/${task_id}`)).task)] };
+    return { items: [slim((await get("get_task", address`/api/tasks/${task_id}`, at)).task)] };
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.status === 404) return { items: [] };
     throw thrown;
@@ -56,6 +56,7 @@ const wholeId = /^tsk_[0-9a-f-]{36}$/;
 export function Tasks(): JSX.Element {
   const filter = filterOf(fields);
   const { status: word = "", run: run_id, session: parent_session_id, task } = filter.fields;
+  const { id, at } = route.value;
   const wanted = statusOf(word);
   const searching = filter.words.length > 0 || task !== undefined;
   const limit = searching ? 500 : page;
@@ -64,16 +65,15 @@ export function Tasks(): JSX.Element {
     () =>
       new Paged<Task>(
         async (cursor) => {
-          if (only !== undefined) return alone(only);
-          const got = await get("list_tasks", "/api/tasks", { status: wanted, run_id, parent_session_id, order: "newest", limit, cursor });
+          if (only !== undefined) return alone(only, at);
+          const got = await get("list_tasks", "/api/tasks", at, { status: wanted, run_id, parent_session_id, order: "newest", limit, cursor });
           return { ...got, items: got.items.map(slim) };
         },
         (t) => t.task_id,
         "top",
       ),
-    [wanted, run_id, parent_session_id, limit, only],
+    [at, wanted, run_id, parent_session_id, limit, only],
   );
-  const { id } = route.value;
   const counts = status.value?.counts.tasks ?? {};
   return (
     <Split

@@ -23,8 +23,7 @@ export function titleOf(plan: string, item: string): string {
 }
 
 async function read(at: string, plan: string, into: Signal<ReadonlyMap<string, string>>): Promise<void> {
-  if (at !== route.value.at) return;
-  const got = await get("get_plan", address`/api/plans/${plan}`).catch(() => undefined); // without it, the id must do
+  const got = await get("get_plan", address`/api/plans/${plan}`, at).catch(() => undefined); // without it, the id must do
   if (got) into.value = new Map(got.items.map((i) => [i.item_id, i.title]));
 }
 

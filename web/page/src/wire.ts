@@ -1,6 +1,5 @@
 // The only access to the server. Every request has the token, and every answer is a result or a Fault.
 import { signal } from "@preact/signals";
-import { route } from "./route.ts";
 import type { ErrorCode, ErrorData, MethodMap } from "../../../schema/gen/protocol.ts";
 
 export type { MethodMap };
@@ -158,19 +157,17 @@ export function withQuery(path: string, query: Query): string {
   return tail === "" ? path : `${path}?${tail}`;
 }
 
-/** Reads. Returns the result of the method. */
-export function get<M extends keyof MethodMap>(_method: M, path: string, query: Params<M> & Query = {} as never): Promise<Result<M>> {
-  return request("GET", withQuery(inWorkspace(route.value.at, path), query)) as Promise<Result<M>>;
+/**
+ * Reads. Returns the result of the method. The workspace is a parameter, because the page may show another one by the
+ * time of a later request.
+ */
+export function get<M extends keyof MethodMap>(_method: M, path: string, at: string, query: Params<M> & Query = {} as never): Promise<Result<M>> {
+  return request("GET", withQuery(inWorkspace(at, path), query)) as Promise<Result<M>>;
 }
 
-/** Changes, once per key, in the workspace that is shown unless another is given. */
-export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string, at = route.value.at): Promise<Result<M>> {
+/** Changes, once per key. */
+export function post<M extends keyof MethodMap>(_method: M, path: string, at: string, body: Params<M>, key?: string): Promise<Result<M>> {
   return request("POST", inWorkspace(at, path), { body, key, changes: true }) as Promise<Result<M>>;
-}
-
-/** Reads with params that are too long or too private for an address. */
-export function ask<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>): Promise<Result<M>> {
-  return request("POST", inWorkspace(route.value.at, path), { body }) as Promise<Result<M>>;
 }
 
 /** Reads the inbox of all workspaces. */

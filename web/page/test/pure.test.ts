@@ -539,9 +539,9 @@ test("what is in an address is escaped", () => {
 
 test("an id of dots leads nowhere", async () => {
   for (const id of [".", ".."]) {
-    const asked = get("get_task", address`/api/tasks/${id}`);
+    const asked = get("get_task", address`/api/tasks/${id}`, "");
     await assert.rejects(asked, /only dots/);
-    await assert.rejects(post("reply", address`/api/tasks/${id}/reply`, {}), /only dots/);
+    await assert.rejects(post("reply", address`/api/tasks/${id}/reply`, "", {}), /only dots/);
   }
   for (const id of ["...", "a.b", "%2e%2e", "../x"]) {
     assert.equal(new URL(address`/api/tasks/${id}/reply`, "http://h").pathname, `/api/tasks/${encodeURIComponent(id)}/reply`);
