@@ -214,3 +214,17 @@ func TestReplyBoxIsInReachOnAPhone(t *testing.T) {
 	p.narrow("a question on a phone")
 	p.picture("reply-phone")
 }
+
+// TestStoryOfALongRunHasItsEnd: a story had the first 200 receipts alone, and said nothing of the others.
+func TestStoryOfALongRunHasItsEnd(t *testing.T) {
+	h, p := opened(t, "")
+	h.write("tasks.md", "- [ ] 1. One\n")
+	run := h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "1"})["run"].(map[string]any)["run_id"].(string)
+	for i := range 201 {
+		h.call("report_check", map[string]any{"run_id": run, "check": fmt.Sprintf("check-%d", i), "outcome": "green", "exit_code": 0, "command": "make"})
+	}
+	p.look(`location.hash = "#/runs/` + run + `"`)
+	p.sees("check-0:")
+	p.sees("check-200:")
+	p.lacks("too long for the page")
+}

@@ -83,9 +83,27 @@ interface Known {
   receipts: Receipt[];
   tasks: Task[];
   events: Event[];
+  /** Whether there is more than was read. */
+  cut: boolean;
   why: Explanation | undefined;
   state: string;
   updated_at: string;
+}
+
+/** Largest number of pages of each kind that a story has. */
+const mostPages = 10;
+
+/** Reads page after page, up to a bound. */
+async function pages<T>(read: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor?: string }>): Promise<{ items: T[]; cut: boolean }> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  for (let n = 0; n < mostPages; n++) {
+    const page = await read(cursor);
+    items.push(...page.items);
+    cursor = page.next_cursor;
+    if (cursor === undefined) break;
+  }
+  return { items, cut: cursor !== undefined };
 }
 
 async function readRun(id: string, at: string): Promise<Known> {
@@ -93,14 +111,18 @@ async function readRun(id: string, at: string): Promise<Known> {
     get("get_ledger", address`/api/runs/${id}/ledger`, at),
     get("get_snapshot", address`/api/runs/${id}`, at),
     get("list_runs", "/api/runs", at, { run_id: id }),
-    get("list_receipts", address`/api/runs/${id}/receipts`, at, { limit: 200 }),
-    get("list_tasks", "/api/tasks", at, { run_id: id, limit: 200 }),
-    get("events_since", "/api/log", at, { subject_id: id, cursor: "0", limit: 500 }).catch(() => undefined), // of an old run it may be gone
+    pages((cursor) => get("list_receipts", address`/api/runs/${id}/receipts`, at, { limit: 200, cursor })),
+    pages((cursor) => get("list_tasks", "/api/tasks", at, { run_id: id, order: "newest", limit: 200, cursor })),
+    pages(async (cursor = "0") => {
+      const log = await get("events_since", "/api/log", at, { subject_id: id, cursor, limit: 500 });
+      return { items: log.events, ...(log.more ? { next_cursor: log.cursor } : {}) };
+    }).catch(() => undefined), // of an old run it may be gone
     get("explain", "/api/explain", at, { subject_id: id }).catch(() => undefined),
   ]);
   const run = listed.items[0];
   return {
-    ledger, run, receipts: receipts.items, tasks: tasks.items, events: log?.events ?? [], why,
+    ledger, run, receipts: receipts.items, tasks: tasks.items, events: log?.items ?? [], why,
+    cut: receipts.cut || tasks.cut || log?.cut === true,
     state: run?.state ?? snapshot.status, updated_at: snapshot.updated_at,
   };
 }
@@ -191,7 +213,7 @@ interface Step {
 }
 
 /** What happened, in its order: what was asked, each attempt with what it said, each receipt, each review. */
-function Story({ known: { tasks, receipts, events, ledger }, item }: { known: Known; item: Item | undefined }): JSX.Element {
+function Story({ known: { tasks, receipts, events, cut, ledger }, item }: { known: Known; item: Item | undefined }): JSX.Element {
   const work = ledger.task_ledger;
   const last = events.findLast((e) => String(e.data["role"] ?? "").includes("review"));
   const steps: Step[] = [
@@ -205,6 +227,7 @@ function Story({ known: { tasks, receipts, events, ledger }, item }: { known: Kn
   return (
     <section>
       <h3>The story</h3>
+      {cut && <p class="hint wait">The story is too long for the page: some of its steps are left out.</p>}
       <ol class="story">
         <Told at={events.find((e) => e.type === "run.started")?.at} title="What was asked">
           <p><Text of={item?.title ?? "The item is not in the plan any more."} /></p>
