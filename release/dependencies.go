@@ -57,7 +57,7 @@ func dependencies(root string) ([]byte, error) {
 	}
 	of.add(info.Main.Path, "waybill itself")
 	of.add("", "Go "+strings.TrimPrefix(info.GoVersion, "go")+": standard library and runtime")
-	if err := of.weigh(whole); err != nil {
+	if err := of.addSizes(whole); err != nil {
 		return nil, err
 	}
 	if err := of.time(stripped); err != nil {
@@ -93,8 +93,8 @@ func (o *owner) find(symbol string) *cost {
 	return o.modules[""]
 }
 
-// weigh adds the sizes of code and data.
-func (o *owner) weigh(program string) error {
+// addSizes adds the sizes of code and data.
+func (o *owner) addSizes(program string) error {
 	out, err := exec.Command("go", "tool", "nm", "-size", program).Output()
 	if err != nil {
 		return fmt.Errorf("go tool nm: %w", err)

@@ -39,8 +39,8 @@ func (f hostFlags) address() (*web.Address, error) {
 	return &at, nil
 }
 
-// An httpDoor serves HTTP during the conversation with the host.
-type httpDoor struct {
+// An httpServer serves HTTP during the conversation with the host.
+type httpServer struct {
 	file   *endpoint.OwnFile
 	serves *backend.Group // nil if HTTP is not served
 	all    *inboxes.Server
@@ -48,8 +48,8 @@ type httpDoor struct {
 
 // openHTTP opens the front door. If its address is in use, only this door is missing: the host is still served, and the
 // status reports the fault.
-func (a commands) openHTTP(at *web.Address, here bool, service *api.Service, table *api.Table, b *backend.Backend) *httpDoor {
-	d := &httpDoor{}
+func (a commands) openHTTP(at *web.Address, here bool, service *api.Service, table *api.Table, b *backend.Backend) *httpServer {
+	d := &httpServer{}
 	if at == nil {
 		return d
 	}
@@ -76,7 +76,7 @@ func (a commands) openHTTP(at *web.Address, here bool, service *api.Service, tab
 	return d
 }
 
-func (d *httpDoor) serve(o web.Options) {
+func (d *httpServer) serve(o web.Options) {
 	d.serves = backend.NewGroup()
 	d.serves.Run(func(ctx context.Context) {
 		if err := web.Serve(ctx, o); err != nil {
@@ -86,7 +86,7 @@ func (d *httpDoor) serve(o web.Options) {
 }
 
 // close removes the endpoint file, so that no client comes any more, and ends the open connections.
-func (d *httpDoor) close() {
+func (d *httpServer) close() {
 	if d.serves == nil {
 		return
 	}

@@ -95,7 +95,7 @@ func (t *table) count(piece string) int {
 	}
 	parts := make([]part, len(piece)+1) // the last one is empty, and ends the list
 	var pairs heap
-	weigh := func(at int32) {
+	rankPair := func(at int32) {
 		p := &parts[at]
 		p.pair = none
 		if p.next < int32(len(piece)) {
@@ -109,7 +109,7 @@ func (t *table) count(piece string) int {
 		parts[i] = part{before: int32(i) - 1, next: int32(i) + 1}
 	}
 	for i := range len(piece) {
-		weigh(int32(i))
+		rankPair(int32(i))
 	}
 	n := len(piece)
 	for len(pairs) > 0 {
@@ -123,9 +123,9 @@ func (t *table) count(piece string) int {
 		parts[at].next = parts[joined].next
 		parts[parts[at].next].before = at
 		n--
-		weigh(at)
+		rankPair(at)
 		if before := parts[at].before; before >= 0 {
-			weigh(before)
+			rankPair(before)
 		}
 	}
 	return n

@@ -16,8 +16,8 @@ const pageSize = 64
 
 // each returns every record of the store in the order of an export, until yield returns an error. A record that a store
 // leaves out because it is damaged is an error: who copies the rest would lose it without a word.
-func each(tx store.Tx, yield func(item) error) error {
-	for _, some := range []func(store.Tx, func(item) error) error{
+func each(tx store.Tx, yield func(entry) error) error {
+	for _, some := range []func(store.Tx, func(entry) error) error{
 		eachEvent, eachInstruction, eachRun, eachTask, eachDependency, eachBreaker, eachNotice, eachAnswer,
 	} {
 		if err := some(tx, yield); err != nil {
@@ -46,7 +46,7 @@ func paged[K, V any](first K, read func(after K) ([]V, error), key func(V) K, yi
 	}
 }
 
-func eachEvent(tx store.Tx, yield func(item) error) error {
+func eachEvent(tx store.Tx, yield func(entry) error) error {
 	oldest, newest, err := tx.Bounds()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func eachEvent(tx store.Tx, yield func(item) error) error {
 				return damaged("event %d is missing", next)
 			}
 			next++
-			return yield(events.item(ev))
+			return yield(events.entry(ev))
 		})
 	if err == nil && next != newest+1 {
 		err = damaged("event %d is missing", next)
@@ -67,14 +67,14 @@ func eachEvent(tx store.Tx, yield func(item) error) error {
 	return err
 }
 
-func eachInstruction(tx store.Tx, yield func(item) error) error {
+func eachInstruction(tx store.Tx, yield func(entry) error) error {
 	return paged(0, func(after int64) ([]instruction.Instruction, error) {
 		return tx.Instructions(store.InstructionQuery{After: after, Limit: pageSize})
-	}, func(in instruction.Instruction) int64 { return in.Position }, func(in instruction.Instruction) error { return yield(instructions.item(in)) })
+	}, func(in instruction.Instruction) int64 { return in.Position }, func(in instruction.Instruction) error { return yield(instructions.entry(in)) })
 }
 
 // eachRun returns the runs in the order of their first put, which a store lists from its end.
-func eachRun(tx store.Tx, yield func(item) error) error {
+func eachRun(tx store.Tx, yield func(entry) error) error {
 	var ids []string
 	if err := paged("", func(behind string) ([]run.Run, error) {
 		return tx.Runs(store.RunQuery{Behind: behind, Limit: pageSize})
@@ -104,12 +104,12 @@ func orDamaged(err error, format string, args ...any) error {
 }
 
 // wholeRun returns a run and what belongs to it.
-func wholeRun(tx store.Tx, id string, yield func(item) error) error {
+func wholeRun(tx store.Tx, id string, yield func(entry) error) error {
 	r, ok, err := tx.Run(id)
 	if err != nil || !ok {
 		return orDamaged(err, "run %s cannot be read", id)
 	}
-	if err := yield(runs.item(record.Run{Run: r})); err != nil {
+	if err := yield(runs.entry(record.Run{Run: r})); err != nil {
 		return err
 	}
 	ofRun, err := tx.Facts(id)
@@ -117,7 +117,7 @@ func wholeRun(tx store.Tx, id string, yield func(item) error) error {
 		return err
 	}
 	for _, f := range ofRun {
-		if err := yield(facts.item(record.Fact{RunID: id, Fact: f})); err != nil {
+		if err := yield(facts.entry(record.Fact{RunID: id, Fact: f})); err != nil {
 			return err
 		}
 	}
@@ -126,18 +126,18 @@ func wholeRun(tx store.Tx, id string, yield func(item) error) error {
 		return err
 	}
 	for _, t := range counters {
-		if err := yield(tallies.item(record.Tally{RunID: id, Tally: t})); err != nil {
+		if err := yield(tallies.entry(record.Tally{RunID: id, Tally: t})); err != nil {
 			return err
 		}
 	}
 	return eachPrompt(tx, id, yield)
 }
 
-func eachPrompt(tx store.RunContents, runID string, yield func(item) error) error {
+func eachPrompt(tx store.RunContents, runID string, yield func(entry) error) error {
 	for role := core.Worker; role <= core.Roles; role++ {
 		p, ok, err := tx.Prompt(runID, role)
 		if err == nil && ok {
-			err = yield(prompts.item(p))
+			err = yield(prompts.entry(p))
 		}
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func pagedTasks(tx store.TaskRecords, yield func(task.Task) error) error {
 	}, func(t task.Task) int64 { return t.Position }, yield)
 }
 
-func eachTask(tx store.Tx, yield func(item) error) error {
+func eachTask(tx store.Tx, yield func(entry) error) error {
 	found := 0
 	if err := pagedTasks(tx, func(t task.Task) error {
 		found++
@@ -167,8 +167,8 @@ func eachTask(tx store.Tx, yield func(item) error) error {
 }
 
 // wholeTask returns a task, its attempts and the replies to it. Both are numbered without gaps.
-func wholeTask(tx store.AttemptRecords, t task.Task, yield func(item) error) error {
-	if err := yield(tasks.item(t)); err != nil {
+func wholeTask(tx store.AttemptRecords, t task.Task, yield func(entry) error) error {
+	if err := yield(tasks.entry(t)); err != nil {
 		return err
 	}
 	last := 0
@@ -178,7 +178,7 @@ func wholeTask(tx store.AttemptRecords, t task.Task, yield func(item) error) err
 			if last++; a.Number != last {
 				return damaged("attempt %d of task %s cannot be read", last, t.ID)
 			}
-			return yield(attempts.item(record.Attempt{Attempt: a}))
+			return yield(attempts.entry(record.Attempt{Attempt: a}))
 		}); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func wholeTask(tx store.AttemptRecords, t task.Task, yield func(item) error) err
 	return eachReply(tx, t.ID, yield)
 }
 
-func eachReply(tx store.AttemptRecords, taskID string, yield func(item) error) error {
+func eachReply(tx store.AttemptRecords, taskID string, yield func(entry) error) error {
 	last := 0
 	return paged(0, func(after int) ([]store.Reply, error) { return tx.Replies(taskID, after, pageSize) },
 		func(r store.Reply) int { return r.Number },
@@ -196,32 +196,32 @@ func eachReply(tx store.AttemptRecords, taskID string, yield func(item) error) e
 			if last++; r.Number != last {
 				return damaged("reply %d to task %s cannot be read", last, taskID)
 			}
-			return yield(replies.item(record.Reply{Reply: r}))
+			return yield(replies.entry(record.Reply{Reply: r}))
 		})
 }
 
 // eachDependency returns who waits for whom, by the tasks that are waited for in their order.
-func eachDependency(tx store.Tx, yield func(item) error) error {
+func eachDependency(tx store.Tx, yield func(entry) error) error {
 	return pagedTasks(tx, func(t task.Task) error {
 		return paged("", func(after string) ([]string, error) { return tx.Dependents(t.ID, after, pageSize) },
 			func(id string) string { return id },
-			func(id string) error { return yield(dependencies.item(record.Dependency{On: t.ID, Task: id})) })
+			func(id string) error { return yield(dependencies.entry(record.Dependency{On: t.ID, Task: id})) })
 	})
 }
 
-func eachBreaker(tx store.Tx, yield func(item) error) error {
+func eachBreaker(tx store.Tx, yield func(entry) error) error {
 	return paged("", func(after string) ([]task.Breaker, error) { return tx.Breakers(after, pageSize) },
-		func(b task.Breaker) string { return b.Key }, func(b task.Breaker) error { return yield(breakers.item(b)) })
+		func(b task.Breaker) string { return b.Key }, func(b task.Breaker) error { return yield(breakers.entry(b)) })
 }
 
-func eachNotice(tx store.Tx, yield func(item) error) error {
+func eachNotice(tx store.Tx, yield func(entry) error) error {
 	return paged(0, func(after int64) ([]store.Notice, error) { return tx.Notices("", after, pageSize) },
-		func(n store.Notice) int64 { return n.Position }, func(n store.Notice) error { return yield(notices.item(n)) })
+		func(n store.Notice) int64 { return n.Position }, func(n store.Notice) error { return yield(notices.entry(n)) })
 }
 
-func eachAnswer(tx store.Tx, yield func(item) error) error {
+func eachAnswer(tx store.Tx, yield func(entry) error) error {
 	return paged("", func(after string) ([]store.Answer, error) { return tx.Answers(after, pageSize) },
-		func(a store.Answer) string { return a.Key }, func(a store.Answer) error { return yield(answers.item(a)) })
+		func(a store.Answer) string { return a.Key }, func(a store.Answer) error { return yield(answers.entry(a)) })
 }
 
 // soundOf fails if a store is damaged, because some methods leave damaged records out without a trace.

@@ -53,7 +53,7 @@ func (e *exporter) all(tx store.Tx, schema int) error {
 	return e.w.to.Flush()
 }
 
-func (e *exporter) one(r item) error {
+func (e *exporter) one(r entry) error {
 	e.summary.Counts.add(r.kind())
 	return e.w.object(r.kind().name, r.name(), r.line())
 }

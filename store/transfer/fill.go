@@ -74,7 +74,7 @@ func runsOf(tx store.RunRecords) (n int, err error) {
 }
 
 // add puts a record. It must be in the place where a store returns it.
-func (f *filler) add(r item) error {
+func (f *filler) add(r entry) error {
 	k := r.kind()
 	if err := f.inOrder(k, r); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *filler) add(r item) error {
 	return nil
 }
 
-func (f *filler) inOrder(k *kind, r item) error {
+func (f *filler) inOrder(k *kind, r entry) error {
 	if f.before != nil && !k.follows(f.before) {
 		return fmt.Errorf("%s stands behind one of the %s, where none can stand", r.name(), f.before.plural)
 	}
@@ -153,7 +153,7 @@ func orTwice(err error) error {
 }
 
 // named says which record an error is about, unless the store is at fault.
-func named(r item, err error) error {
+func named(r entry, err error) error {
 	if _, fault := errors.AsType[*store.Error](err); fault {
 		return err
 	}

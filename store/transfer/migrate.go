@@ -37,7 +37,7 @@ type measure struct {
 
 func newMeasure() *measure { return &measure{sum: sha256.New()} }
 
-func (m *measure) add(r item) error {
+func (m *measure) add(r entry) error {
 	m.counts.add(r.kind())
 	m.sum.Write(written(r))
 	return nil
@@ -46,7 +46,7 @@ func (m *measure) add(r item) error {
 func (m *measure) summary() Summary { return Summary{Counts: m.counts, Sum: wholeSum(m.sum)} }
 
 // written returns what would be written of a record.
-func written(r item) []byte { return append([]byte(r.kind().name), append(r.line(), '\n')...) }
+func written(r entry) []byte { return append([]byte(r.kind().name), append(r.line(), '\n')...) }
 
 // transfer copies one moment of the source in one transaction of the target.
 func transfer(ctx context.Context, from, to store.Store) (copied *measure, err error) {
@@ -70,7 +70,7 @@ func fill(source, target store.Tx) (copied *measure, err error) {
 		return nil, err
 	}
 	copied = newMeasure()
-	if err := each(source, func(r item) error {
+	if err := each(source, func(r entry) error {
 		if err := copied.add(r); err != nil {
 			return err
 		}
@@ -171,10 +171,10 @@ func roots(source, target store.Tx) (a, b store.Root, err error) {
 var errStopped = errors.New("nobody reads on")
 
 // records returns all records of a store, and last an error if there is one.
-func records(tx store.Tx) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
+func records(tx store.Tx) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
 		stopped := false
-		err := each(tx, func(r item) error {
+		err := each(tx, func(r entry) error {
 			if stopped = !yield(r, nil); stopped {
 				return errStopped
 			}

@@ -10,8 +10,8 @@ import (
 	"waybill/store/record"
 )
 
-// An item is one record of a store. Its line in an export is that of its description in package record.
-type item interface {
+// An entry is one record of a store. Its line in an export is that of its description in package record.
+type entry interface {
 	kind() *kind
 	// name is the record's name in messages.
 	name() string
@@ -52,51 +52,51 @@ func (k *kind) follows(before *kind) bool {
 	return k.group == before.group && k.rank >= before.rank
 }
 
-// A sort is a kind with its description.
-type sort[R any] struct {
+// A described is a kind with its description.
+type described[R any] struct {
 	kind
 	record *record.Kind[R]
 	key    func(*R) key // the empty key if the order of the records is another one
 	put    func(to *filler, r *R) error
 }
 
-func (s *sort[R]) facts() *kind { return &s.kind }
+func (s *described[R]) facts() *kind { return &s.kind }
 
-func (s *sort[R]) item(r R) item { return &itemOf[R]{s, r} }
+func (s *described[R]) entry(r R) entry { return &entryOf[R]{s, r} }
 
-func (s *sort[R]) read(object []byte) (item, error) {
-	i := &itemOf[R]{sort: s}
+func (s *described[R]) read(object []byte) (entry, error) {
+	i := &entryOf[R]{of: s}
 	err := s.record.Import(object, &i.value)
 	return i, err
 }
 
-type itemOf[R any] struct {
-	sort  *sort[R]
+type entryOf[R any] struct {
+	of    *described[R]
 	value R
 }
 
-func (i *itemOf[R]) kind() *kind          { return &i.sort.kind }
-func (i *itemOf[R]) name() string         { return i.sort.record.Called(&i.value) }
-func (i *itemOf[R]) key() key             { return i.sort.key(&i.value) }
-func (i *itemOf[R]) line() []byte         { return i.sort.record.Export(&i.value) }
-func (i *itemOf[R]) put(to *filler) error { return i.sort.put(to, &i.value) }
+func (i *entryOf[R]) kind() *kind          { return &i.of.kind }
+func (i *entryOf[R]) name() string         { return i.of.record.Called(&i.value) }
+func (i *entryOf[R]) key() key             { return i.of.key(&i.value) }
+func (i *entryOf[R]) line() []byte         { return i.of.record.Export(&i.value) }
+func (i *entryOf[R]) put(to *filler) error { return i.of.put(to, &i.value) }
 
 // kinds lists the kinds in the order of their first lines.
 var kinds = [...]interface {
 	facts() *kind
-	read(object []byte) (item, error)
+	read(object []byte) (entry, error)
 }{
 	&events, &instructions, &runs, &facts, &tallies, &prompts, &tasks, &attempts, &replies, &dependencies, &breakers, &notices, &answers,
 }
 
-var events = sort[store.Event]{
+var events = described[store.Event]{
 	kind{"event", "events", 1, 0, func(c *Counts) *int { return &c.Events }},
 	&record.Events,
 	func(ev *store.Event) key { return key{number: ev.Seq} },
 	func(to *filler, ev *store.Event) error { return to.append(*ev) },
 }
 
-var instructions = sort[instruction.Instruction]{
+var instructions = described[instruction.Instruction]{
 	kind{"instruction", "instructions", 2, 0, func(c *Counts) *int { return &c.Instructions }},
 	&record.Instructions,
 	func(in *instruction.Instruction) key { return key{number: in.Position} },
@@ -104,7 +104,7 @@ var instructions = sort[instruction.Instruction]{
 }
 
 // Runs are in the order of their beginning, and the store finds a duplicate id.
-var runs = sort[record.Run]{
+var runs = described[record.Run]{
 	kind{"run", "runs", 3, 0, func(c *Counts) *int { return &c.Runs }},
 	&record.Runs,
 	func(*record.Run) key { return key{} },
@@ -118,7 +118,7 @@ var runs = sort[record.Run]{
 }
 
 // The facts of a run are collected, because a store takes all of them at once.
-var facts = sort[record.Fact]{
+var facts = described[record.Fact]{
 	kind{"fact", "facts", 3, 1, func(c *Counts) *int { return &c.Facts }},
 	&record.Facts,
 	func(f *record.Fact) key { return key{text: f.Key} },
@@ -128,7 +128,7 @@ var facts = sort[record.Fact]{
 	},
 }
 
-var tallies = sort[record.Tally]{
+var tallies = described[record.Tally]{
 	kind{"tally", "tallies", 3, 2, func(c *Counts) *int { return &c.Tallies }},
 	&record.Tallies,
 	func(t *record.Tally) key { return key{text: t.Name} },
@@ -137,14 +137,14 @@ var tallies = sort[record.Tally]{
 	},
 }
 
-var prompts = sort[store.Prompt]{
+var prompts = described[store.Prompt]{
 	kind{"prompt", "prompts", 3, 3, func(c *Counts) *int { return &c.Prompts }},
 	&record.Prompts,
 	func(p *store.Prompt) key { return key{number: int64(p.Role)} },
 	func(to *filler, p *store.Prompt) error { return errors.Join(to.ofRun(p.RunID), to.tx.PutPrompt(*p)) },
 }
 
-var tasks = sort[task.Task]{
+var tasks = described[task.Task]{
 	kind{"task", "tasks", 4, 0, func(c *Counts) *int { return &c.Tasks }},
 	&record.Tasks,
 	func(t *task.Task) key { return key{number: t.Position} },
@@ -154,7 +154,7 @@ var tasks = sort[task.Task]{
 	},
 }
 
-var attempts = sort[record.Attempt]{
+var attempts = described[record.Attempt]{
 	kind{"attempt", "attempts", 4, 1, func(c *Counts) *int { return &c.Attempts }},
 	&record.Attempts,
 	func(a *record.Attempt) key { return key{number: int64(a.Number)} },
@@ -167,7 +167,7 @@ var attempts = sort[record.Attempt]{
 	},
 }
 
-var replies = sort[record.Reply]{
+var replies = described[record.Reply]{
 	kind{"reply", "replies", 4, 2, func(c *Counts) *int { return &c.Replies }},
 	&record.Replies,
 	func(r *record.Reply) key { return key{number: int64(r.Number)} },
@@ -180,7 +180,7 @@ var replies = sort[record.Reply]{
 }
 
 // Dependencies are in the order of the tasks that are waited for.
-var dependencies = sort[record.Dependency]{
+var dependencies = described[record.Dependency]{
 	kind{"dependency", "dependencies", 5, 0, func(c *Counts) *int { return &c.Dependencies }},
 	&record.Dependencies,
 	func(*record.Dependency) key { return key{} },
@@ -193,14 +193,14 @@ var dependencies = sort[record.Dependency]{
 	},
 }
 
-var breakers = sort[task.Breaker]{
+var breakers = described[task.Breaker]{
 	kind{"breaker", "breakers", 6, 0, func(c *Counts) *int { return &c.Breakers }},
 	&record.Breakers,
 	func(b *task.Breaker) key { return key{text: b.Key} },
 	func(to *filler, b *task.Breaker) error { return to.tx.PutBreaker(*b) },
 }
 
-var notices = sort[store.Notice]{
+var notices = described[store.Notice]{
 	kind{"notice", "notices", 7, 0, func(c *Counts) *int { return &c.Notices }},
 	&record.Notices,
 	func(n *store.Notice) key { return key{number: n.Position} },
@@ -212,7 +212,7 @@ var notices = sort[store.Notice]{
 	},
 }
 
-var answers = sort[store.Answer]{
+var answers = described[store.Answer]{
 	kind{"answer", "answers", 8, 0, func(c *Counts) *int { return &c.Answers }},
 	&record.Answers,
 	func(a *store.Answer) key { return key{text: a.Key} },
