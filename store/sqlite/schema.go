@@ -107,7 +107,7 @@ func checkTables(c *conn) error {
 		return err
 	}
 	if got != schemaDigest || version != schemaVersion {
-		return fault(store.Corrupt, nil, "the tables of the store are not those of version %d: another program changed them (digest %s)",
+		return fault(store.Corrupt, nil, "the tables of the store are not those of version %d: another program changed them, or a waybill from before the first release made them (digest %s)",
 			schemaVersion, got)
 	}
 	return nil
