@@ -21,6 +21,7 @@ import (
 	"waybill/engine/inbox"
 	"waybill/engine/workspace"
 	"waybill/internal/atomicfile"
+	"waybill/internal/ownfile"
 	"waybill/schema"
 	"waybill/store"
 	"waybill/store/postgres"
@@ -43,6 +44,7 @@ type Reader struct {
 	follows bool
 	// patience is how long Load waits for the folders of workspaces.
 	patience time.Duration
+	own      string                 // the id of the workspace whose commits are no new version, or ""
 	version  string                 // of the last Load
 	seen     map[string]snapshot    // by the id of the workspace; without those that could not be read
 	asked    map[string]chan string // by the id of the workspace: questions to its disk that are open
@@ -51,9 +53,11 @@ type Reader struct {
 
 // A snapshot is what was read from one store, and the state of its files then.
 type snapshot struct {
-	mark  string
+	mark  string    // of the files, the folder and the last look
+	state string    // the same without the files
 	began time.Time // of the reading
 	found inbox.Inbox
+	old   bool // the disk has not answered since
 }
 
 // Options narrow down what a Reader reads.
@@ -113,7 +117,7 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 	all := make([]inbox.Inbox, len(known))
 	var stale []inbox.Source
 	var at []int
-	var marks []string
+	var marks, states []string
 	fresh := make(map[string]snapshot, len(known))
 	gone, began := l.gone(ctx, known), time.Now()
 	for i, k := range known {
@@ -124,7 +128,8 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 		s := l.source(k, path)
 		s.Gone = gone[i]
 		mark, err := l.markOf(path)
-		mark += fmt.Sprint(s.Gone, s.Since)
+		state := fmt.Sprint(s.Gone, s.Since)
+		mark += state
 		was, ok := l.seen[k.ID]
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // nothing was ever written
@@ -133,34 +138,54 @@ func (l *Reader) Load(ctx context.Context) (err error) {
 		case err != nil:
 			all[i] = s.Unreadable(err)
 		case s.Gone == silent:
-			all[i] = s.Unreadable(inbox.ErrSilent)
+			all[i], fresh[k.ID] = l.outdated(s.Unreadable(fmt.Errorf("%w for %v", inbox.ErrSilent, l.patience)), k.ID)
 		case ok && was.mark == mark:
+			was.old = false
 			all[i], fresh[k.ID] = was.found, was
 		default:
-			stale, at, marks = append(stale, s), append(at, i), append(marks, mark)
+			stale, at, marks, states = append(stale, s), append(at, i), append(marks, mark), append(states, state)
 		}
 	}
 	for i, found := range inbox.Read(ctx, stale) {
 		all[at[i]] = found
-		if !slices.ContainsFunc(found.Entries, func(e inbox.Entry) bool { return e.Kind == inbox.Unreadable }) {
-			fresh[stale[i].ID] = snapshot{marks[i], began, found}
+		switch at, id := at[i], stale[i].ID; {
+		case !slices.ContainsFunc(found.Entries, func(e inbox.Entry) bool { return e.Kind == inbox.Unreadable }):
+			fresh[id] = snapshot{mark: marks[i], state: states[i], began: began, found: found}
+		case strings.HasPrefix(found.Entries[0].Text, inbox.ErrSilent.Error()):
+			all[at], fresh[id] = l.outdated(found, id)
 		}
 	}
 	l.seen, l.inbox = fresh, inbox.Merge(all)
-	l.version = versionOf(known, fresh, all)
+	l.version = versionOf(l.own, known, fresh, all)
 	return nil
 }
 
-// versionOf returns a text that differs after each change of what was read.
-func versionOf(known []workspace.Known, read map[string]snapshot, all []inbox.Inbox) string {
-	var b strings.Builder
+// outdated returns the inbox of a workspace whose disk hangs: that, and the entries that were read before.
+func (l *Reader) outdated(silent inbox.Inbox, id string) (inbox.Inbox, snapshot) {
+	was := l.seen[id]
+	was.old = true
+	if len(was.found.Entries) > 0 {
+		silent.Entries[0].Text += "; its other entries are those of " + was.began.Format(time.TimeOnly)
+	}
+	return inbox.Merge([]inbox.Inbox{silent, was.found}), was
+}
+
+// versionOf returns a text that differs after each change of what was read, but for the files of one workspace. It is
+// never empty.
+func versionOf(own string, known []workspace.Known, read map[string]snapshot, all []inbox.Inbox) string {
+	b := strings.Builder{}
 	for i, k := range known {
-		fmt.Fprintf(&b, "%s %s;", k.ID, read[k.ID].mark)
-		if _, ok := read[k.ID]; !ok && len(all[i].Entries) > 0 {
+		was, ok := read[k.ID]
+		mark := was.mark
+		if k.ID == own { // its events wake the page
+			mark = was.state
+		}
+		fmt.Fprintf(&b, "%s %s %t;", k.ID, mark, was.old)
+		if !ok && len(all[i].Entries) > 0 {
 			b.WriteString(all[i].Entries[0].Text)
 		}
 	}
-	return b.String()
+	return b.String() + "."
 }
 
 // silent stands for the answer of a disk that hangs.
@@ -260,16 +285,27 @@ func readLooks(base string) map[string]time.Time {
 func (l *Reader) Readings() map[string]time.Time {
 	began := make(map[string]time.Time, len(l.seen))
 	for id, s := range l.seen {
-		began[id] = s.began
+		if !s.old {
+			began[id] = s.began
+		}
 	}
 	return began
 }
 
-// Looked notes which readings a person has seen. Items that ended later are still to be shown.
+// lockTime is how long Looked waits for other processes that note a look.
+const lockTime = 2 * time.Second
+
+// Looked notes which readings a person has seen. Items that ended later are still to be shown. A look never counts less
+// than an earlier one.
 func (l *Reader) Looked(readings map[string]time.Time) error {
 	if l.base == "" {
 		return nil
 	}
+	lock, err := lockLooks(l.base)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
 	looks := map[string]time.Time{}
 	for id, at := range readLooks(l.base) {
 		if _, err := os.Stat(filepath.Join(l.base, id)); err == nil {
@@ -277,11 +313,31 @@ func (l *Reader) Looked(readings map[string]time.Time) error {
 		}
 	}
 	for id, at := range readings {
-		looks[id] = at.UTC()
+		if at.After(looks[id]) {
+			looks[id] = at.UTC()
+		}
 	}
 	text, err := json.Marshal(map[string]any{"looked": looks})
 	if err != nil {
 		return err
 	}
 	return atomicfile.Replace(filepath.Join(l.base, looksFile), append(text, '\n'))
+}
+
+// lockLooks locks the times of the looks against other processes, which would write over this look.
+func lockLooks(base string) (*os.File, error) {
+	path := filepath.Join(base, looksFile+".lock")
+	deadline := time.Now().Add(lockTime)
+	for {
+		lock, err := ownfile.TryLock(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case lock != nil:
+			return lock, nil
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("another process holds the lock %s", path)
+		}
+		<-time.After(5 * time.Millisecond) // another process holds it for one write
+	}
 }

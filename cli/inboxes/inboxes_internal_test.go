@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ func (l *Reader) loadInPeace(t *testing.T) {
 	t.Helper()
 	for hangs := true; hangs; {
 		require.NoError(t, l.Load(t.Context()))
-		hangs = slices.ContainsFunc(l.inbox.Entries, func(e inbox.Entry) bool { return e.Text == inbox.ErrSilent.Error() })
+		hangs = slices.ContainsFunc(l.inbox.Entries, func(e inbox.Entry) bool { return strings.HasPrefix(e.Text, inbox.ErrSilent.Error()) })
 	}
 }
 
@@ -144,4 +145,54 @@ func TestOnlyWhatWasShownCountsAsSeen(t *testing.T) {
 	looks := readLooks(l.base)
 	require.Len(t, looks, 1)
 	require.WithinRange(t, looks["sound"], before, after)
+}
+
+// Of two pages, the one that had read earlier noted its look later, and brought back what the other had seen.
+func TestLookNeverGoesBack(t *testing.T) {
+	l := newReader(t)
+	l.remember(t, "w", "/w")
+	later := time.Now()
+	require.NoError(t, l.Looked(map[string]time.Time{"w": later}))
+	require.NoError(t, l.Looked(map[string]time.Time{"w": later.Add(-time.Hour)}))
+	require.WithinDuration(t, later, readLooks(l.base)["w"], 0)
+}
+
+// Two processes read the looks, and the second wrote over the look of the first.
+func TestLooksOfTwoProcessesAreBothKept(t *testing.T) {
+	l := newReader(t)
+	ids := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	done := make(chan error, len(ids))
+	for _, id := range ids {
+		l.remember(t, id, "/w")
+		go func() { done <- l.Looked(map[string]time.Time{id: time.Now()}) }() // ends with its write
+	}
+	for range ids {
+		require.NoError(t, <-done)
+	}
+	require.Len(t, readLooks(l.base), len(ids))
+}
+
+// A disk that was busy for a moment hid everything that waits behind it.
+func TestSilentDiskLeavesWhatWasReadBefore(t *testing.T) {
+	l := newReader(t)
+	writeStore(t, filepath.Join(l.remember(t, "w", t.TempDir()), "store.db"))
+	l.loadInPeace(t)
+	l.loadInPeace(t) // the first reading touches files beside the store
+	was := l.seen["w"]
+	was.found.Entries = []inbox.Entry{{Kind: inbox.Question, Text: "Which key?"}}
+	l.seen["w"] = was
+	hung := make(chan string, 1)
+	l.asked["w"], l.patience = hung, 20*time.Millisecond
+	for range 2 {
+		require.NoError(t, l.Load(t.Context()))
+		require.Len(t, l.inbox.Entries, 2)
+		require.Equal(t, "Which key?", l.inbox.Entries[0].Text)
+		require.Contains(t, l.inbox.Entries[1].Text, "its disk did not answer for 20ms; its other entries are those of ")
+		require.Empty(t, l.Readings(), "it does not count as seen")
+	}
+	hung <- ""
+	l.patience = inbox.Patience
+	l.loadInPeace(t)
+	require.Len(t, l.inbox.Entries, 1)
+	require.Contains(t, l.Readings(), "w")
 }

@@ -36,7 +36,11 @@ type Server struct {
 	here bool          // only the workspace of Found
 	turn chan struct{} // has a value while the reader is used
 
-	reader *Reader // guarded by turn
+	// These are guarded by turn.
+	reader  *Reader
+	served  time.Time            // read_at of the last inbox
+	shown   map[string]time.Time // read_at of the first inbox since which all have shown this workspace, by its id
+	version string               // of the last inbox
 
 	mu    sync.Mutex // guards what follows
 	own   workspace.Workspace
@@ -51,6 +55,7 @@ type opened struct {
 	table   *api.Table
 	backend *backend.Backend
 	calls   int
+	since   time.Time   // of the end of the last call
 	idle    *time.Timer // closes it
 }
 
@@ -71,7 +76,11 @@ func (s *Server) Found(ws workspace.Workspace) {
 
 // load reads what has changed. The caller has the turn.
 func (s *Server) load(ctx context.Context) error {
-	if s.reader == nil {
+	s.mu.Lock()
+	own := s.own.ID
+	s.mu.Unlock()
+	if s.reader == nil || s.here && s.reader.here.ID != own { // a host may name another workspace
+		s.reader, s.shown = nil, map[string]time.Time{}
 		r, err := New(s.app, Options{})
 		if s.here {
 			r, err = s.newReaderHere()
@@ -82,6 +91,7 @@ func (s *Server) load(ctx context.Context) error {
 		r.follows, r.patience = true, quickPatience
 		s.reader = r
 	}
+	s.reader.own = own
 	return s.reader.Load(ctx)
 }
 
@@ -112,10 +122,11 @@ func (s *Server) Inbox(ctx context.Context) (any, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.turn }()
-	now := time.Now()
+	now := time.Now().Truncate(time.Microsecond) // like read_at
 	if err := s.load(ctx); err != nil {
 		return nil, err
 	}
+	s.serve(now)
 	s.mu.Lock()
 	here := s.own.ID
 	s.mu.Unlock()
@@ -133,7 +144,19 @@ func PageOf(a *program.App, all inbox.Inbox, now time.Time, here string) any {
 	return document{doc, schema.TimeOf(now), here}
 }
 
-// Looked implements web.Workspaces. Workspaces that cannot be read were not seen.
+// serve notes which workspaces the inbox of this moment shows. Those that cannot be read are not shown. The caller has
+// the turn.
+func (s *Server) serve(now time.Time) {
+	shown := map[string]time.Time{}
+	for id := range s.reader.Readings() {
+		if shown[id] = now; !s.shown[id].IsZero() {
+			shown[id] = s.shown[id]
+		}
+	}
+	s.served, s.shown, s.version = now, shown, s.reader.version
+}
+
+// Looked implements web.Workspaces. It counts for the workspaces that the inbox showed which the person saw.
 func (s *Server) Looked(ctx context.Context, readAt time.Time) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -141,12 +164,17 @@ func (s *Server) Looked(ctx context.Context, readAt time.Time) error {
 		return ctx.Err()
 	}
 	defer func() { <-s.turn }()
-	if err := s.load(ctx); err != nil {
-		return err
+	if readAt.After(s.served) {
+		return schema.NewError(schema.InvalidParams, "read_at is later than every inbox that was read").Hint("take it from the answer of GET /api/inbox")
 	}
-	readings := s.reader.Readings()
-	for id := range readings {
-		readings[id] = readAt
+	readings := map[string]time.Time{}
+	for id, since := range s.shown {
+		if !since.After(readAt) {
+			readings[id] = readAt
+		}
+	}
+	if len(readings) == 0 {
+		return nil
 	}
 	return s.reader.Looked(readings)
 }
@@ -173,22 +201,26 @@ func (s *Server) Watch() (wake <-chan struct{}, stop func()) {
 	}
 }
 
-// look looks at the files of the stores, and wakes the watchers after each change.
+// look looks at the files of the stores, and wakes the watchers after each change since the inbox that was served before
+// the first look.
 func (s *Server) look(ctx context.Context) {
 	ticker := time.NewTicker(LookEvery)
 	defer ticker.Stop()
 	var version string
-	for first := true; ; first = false {
-		now, err := s.versionNow(ctx)
-		switch {
-		case ctx.Err() != nil:
+	for {
+		now, served, err := s.versions(ctx)
+		if ctx.Err() != nil {
 			return
-		case err == nil && now != version:
-			version = now
-			if !first {
-				s.wake()
-			}
 		}
+		if version == "" {
+			version = served
+		}
+		if err != nil {
+			now = err.Error()
+		} else if version != "" && now != version {
+			s.wake()
+		}
+		version = now
 		select {
 		case <-ctx.Done():
 			return
@@ -197,18 +229,18 @@ func (s *Server) look(ctx context.Context) {
 	}
 }
 
-func (s *Server) versionNow(ctx context.Context) (string, error) {
+// versions returns the version of what can be read now, and that of the last inbox that was served.
+func (s *Server) versions(ctx context.Context) (now, served string, err error) {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return "", "", ctx.Err()
 	}
 	defer func() { <-s.turn }()
-	err := s.load(ctx)
-	if err != nil {
-		return "", err
+	if err := s.load(ctx); err != nil {
+		return "", "", err
 	}
-	return s.reader.version, nil
+	return s.reader.version, s.version, nil
 }
 
 func (s *Server) wake() {
@@ -243,16 +275,24 @@ func (s *Server) Call(ctx context.Context, id, method string, params []byte) api
 }
 
 // enter begins a call in a workspace, which leave ends.
-func (s *Server) enter(id string) (o *opened, err error) {
+func (s *Server) enter(id string) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o = s.open[id]
-	if o == nil {
-		if o, err = s.openNow(id); err != nil {
+	if s.open[id] == nil {
+		s.mu.Unlock() // the disk of the state folders may be slow
+		o, err := s.openNow(id)
+		s.mu.Lock()
+		switch {
+		case err != nil:
 			return nil, err
+		case s.open[id] == nil:
+			s.open[id] = o
+			o.idle = time.AfterFunc(idleTime, func() { s.closeIdle(id, o) })
+		default: // another call was faster; this one has opened no store yet
+			o.backend.Stop()
 		}
-		s.open[id] = o
 	}
+	o := s.open[id]
 	if o.calls == maxCalls {
 		return nil, schema.NewError(schema.Overloaded, fmt.Sprintf("%d calls in this workspace are under way", maxCalls))
 	}
@@ -261,7 +301,7 @@ func (s *Server) enter(id string) (o *opened, err error) {
 	return o, nil
 }
 
-// openNow opens a workspace of this user. The first call opens its store. The caller holds mu.
+// openNow opens a workspace of this user. The first call opens its store.
 func (s *Server) openNow(id string) (*opened, error) {
 	unknown := schema.NewError(schema.NoWorkspace, "this page knows no workspace "+safetext.Quote(id, 80)).Hint("GET /api/inbox names them")
 	base := s.app.Sources().StateBase
@@ -281,14 +321,12 @@ func (s *Server) openNow(id string) (*opened, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := &opened{app: app, table: local.Table, backend: local.Backend}
-		o.idle = time.AfterFunc(idleTime, func() { s.closeIdle(id, o) })
-		return o, nil
+		return &opened{app: app, table: local.Table, backend: local.Backend}, nil
 	}
 	return nil, unknown
 }
 
-// leave ends a call.
+// leave ends a call. With too many open stores, the one that was unused for longest is closed.
 func (s *Server) leave(id string, o *opened) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,11 +334,18 @@ func (s *Server) leave(id string, o *opened) {
 	if o.calls > 0 || s.open[id] != o {
 		return
 	}
-	if len(s.open) > maxOpen {
-		o.idle.Reset(0)
+	o.since = time.Now()
+	o.idle.Reset(idleTime)
+	if len(s.open) <= maxOpen {
 		return
 	}
-	o.idle.Reset(idleTime)
+	oldest := o
+	for _, other := range s.open {
+		if other.calls == 0 && other.since.Before(oldest.since) {
+			oldest = other
+		}
+	}
+	oldest.idle.Reset(0)
 }
 
 // closeIdle closes a workspace without calls.

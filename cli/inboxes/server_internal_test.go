@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func (s *Server) read(t *testing.T) document {
 		all, err := s.Inbox(t.Context())
 		require.NoError(t, err)
 		doc := all.(document)
-		if !slices.ContainsFunc(doc.Entries, func(e Entry) bool { return e.Text == inbox.ErrSilent.Error() }) {
+		if !slices.ContainsFunc(doc.Entries, func(e Entry) bool { return strings.HasPrefix(e.Text, inbox.ErrSilent.Error()) }) {
 			return doc
 		}
 	}
@@ -101,11 +102,14 @@ func TestQuestionOfAnotherWorkspaceIsAnsweredThroughItsStore(t *testing.T) {
 
 	p := schema.ReplyParams{TaskID: task, Reply: "The small one.", AttemptID: doc.Entries[0].AttemptID}
 	require.Nil(t, s.call(t, first.ID, "reply", p).Err)
+	select {
+	case <-wake: // by the files of the stores
+	case <-time.After(time.Minute):
+		t.Fatal("no change was seen")
+	}
 	again := s.call(t, first.ID, "reply", schema.ReplyParams{TaskID: task, Reply: "The big one.", AttemptID: p.AttemptID})
 	require.Equal(t, schema.AlreadyResolved, again.Err.Data.Code)
 	require.Equal(t, 1, s.read(t).Waiting)
-	<-wake // by the files of the stores
-
 	require.NotNil(t, s.call(t, second.ID, "list_tasks", schema.ListTasksParams{}).Err)
 	require.Equal(t, schema.NoWorkspace, s.call(t, "nowhere", "list_tasks", schema.ListTasksParams{}).Err.Data.Code)
 	require.NoError(t, os.Rename(first.Root, first.Root+".away"))
@@ -125,6 +129,7 @@ func TestLookOnThePageCountsEverywhere(t *testing.T) {
 	before := s.reader.since(ws.ID)
 	require.NoError(t, s.Looked(t.Context(), readAt))
 	require.WithinDuration(t, readAt, readLooks(s.reader.base)[ws.ID], 0)
+	require.ErrorContains(t, s.Looked(t.Context(), readAt.Add(time.Hour)), "later than every inbox")
 	s.read(t)
 	require.Greater(t, s.reader.since(ws.ID), before)
 	terminal, err := New(app, Options{})
@@ -160,4 +165,53 @@ func TestCallsInOneWorkspaceAreBounded(t *testing.T) {
 	require.Equal(t, schema.Overloaded, s.call(t, ws.ID, "list_tasks", schema.ListTasksParams{}).Err.Data.Code)
 	s.leave(ws.ID, s.open[ws.ID])
 	require.Nil(t, s.call(t, ws.ID, "list_tasks", schema.ListTasksParams{}).Err)
+}
+
+// Mark as seen counted for workspaces that were unreadable or new when the person read the list.
+func TestWorkspaceThatTheInboxDidNotShowIsNotSeen(t *testing.T) {
+	app := newApp(t)
+	first, _ := asking(t, app, "Which key?")
+	s := newServer(t, app, false)
+	doc := s.read(t)
+	second, _ := asking(t, app, "Which clock?")
+	s.read(t)
+	readAt, err := time.Parse(time.RFC3339Nano, string(doc.ReadAt))
+	require.NoError(t, err)
+	require.NoError(t, s.Looked(t.Context(), readAt))
+	looks := readLooks(s.reader.base)
+	require.Contains(t, looks, first.ID)
+	require.NotContains(t, looks, second.ID)
+}
+
+// A host that named its workspace late was shown the inbox of the folder in which it was started.
+func TestPageFollowsTheHostToItsWorkspace(t *testing.T) {
+	app := newApp(t)
+	one, _ := asking(t, app, "Which key?")
+	two, _ := asking(t, app, "Which clock?")
+	s := newServer(t, app, true)
+	s.Found(one)
+	require.Equal(t, "Which key?", s.read(t).Entries[0].Text)
+	s.Found(two)
+	require.Equal(t, "Which clock?", s.read(t).Entries[0].Text)
+}
+
+// The store that was used last was closed, and opened anew for each call.
+func TestStoreUnusedForLongestIsClosed(t *testing.T) {
+	app := newApp(t)
+	s := newServer(t, app, false)
+	var all []string
+	for range maxOpen + 1 {
+		ws, _ := asking(t, app, "Which key?")
+		all = append(all, ws.ID)
+		require.Nil(t, s.call(t, ws.ID, "list_tasks", schema.ListTasksParams{}).Err)
+	}
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.open) <= maxOpen
+	}, time.Minute, time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.NotContains(t, s.open, all[0])
+	require.Contains(t, s.open, all[maxOpen])
 }

@@ -7,6 +7,7 @@ package inbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ func (i Inbox) Waiting() (n int) {
 const Patience = 3 * time.Second
 
 // ErrSilent is why a workspace whose disk hangs is unreadable.
-var ErrSilent = fmt.Errorf("its disk did not answer for %v", Patience)
+var ErrSilent = errors.New("its disk did not answer")
 
 // atOnce is how many workspaces Read reads at once. More would wait for the one memory of the database engine.
 const atOnce = 2
@@ -164,7 +165,7 @@ func (s Source) patiently(ctx context.Context) Inbox {
 	case found := <-read:
 		return found
 	case <-ctx.Done():
-		return s.Unreadable(ErrSilent)
+		return s.Unreadable(fmt.Errorf("%w for %v", ErrSilent, Patience))
 	}
 }
 
