@@ -203,7 +203,7 @@ func (r *release) compile(folder, platform string) (b binary, path string, err e
 	return b, path, err
 }
 
-// documents returns what an archive has beside the program.
+// documents returns the files that an archive holds beside the program.
 func (r *release) documents(program string) (docs []file, err error) {
 	for _, from := range []string{"LICENSE", "README.md", "CHANGELOG.md", licencesFile} {
 		text, err := os.ReadFile(filepath.Join(r.root, from))

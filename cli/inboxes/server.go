@@ -20,11 +20,11 @@ const (
 	quickPatience = 500 * time.Millisecond
 	// idleTime is how long an unused store of another workspace stays open.
 	idleTime = 30 * time.Second
-	// maxOpen is how many unused stores of other workspaces stay open.
+	// maxOpen is how many stores of other workspaces stay open. Beyond it, each closes after its last call.
 	maxOpen = 4
 	// maxCalls bounds the calls at a time in one workspace, because a disk that hangs holds each of them.
 	maxCalls = 16
-	// maxText bounds a text in the list. The page reads the whole question or reason where it shows that.
+	// maxText bounds a text in the list, but not that of a report. The page reads the whole question or reason where it shows that.
 	maxText = 1000
 	// closeTime is how long Close waits for a store.
 	closeTime = 300 * time.Millisecond

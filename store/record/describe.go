@@ -15,8 +15,8 @@ import (
 
 // Instructions describes the instructions.
 var Instructions = Kind[instruction.Instruction]{
-	Table: "instructions", Keys: 1, mark: 'i',
-	Called: func(in *instruction.Instruction) string { return "instruction " + in.ID },
+	Table: "instructions", KeyColumns: 1, mark: 'i',
+	Label: func(in *instruction.Instruction) string { return "instruction " + in.ID },
 	fields: func(f *Fields, in *instruction.Instruction) {
 		number(f, "position", &in.Position)
 		text(f, "id", &in.ID)
@@ -109,8 +109,8 @@ type Run struct {
 
 // Runs describes the runs.
 var Runs = Kind[Run]{
-	Table: "runs", Keys: 1, mark: 'r',
-	Called: func(r *Run) string { return "run " + r.ID },
+	Table: "runs", KeyColumns: 1, mark: 'r',
+	Label: func(r *Run) string { return "run " + r.ID },
 	fields: func(f *Fields, r *Run) {
 		if !f.export {
 			number(f, "number", &r.Number)
@@ -209,8 +209,8 @@ type Fact struct {
 
 // Facts describes the facts of runs.
 var Facts = Kind[Fact]{
-	Table: "facts", Keys: 2, mark: 'f',
-	Called: func(a *Fact) string { return "fact " + a.Key + " of run " + a.RunID },
+	Table: "facts", KeyColumns: 2, mark: 'f',
+	Label: func(a *Fact) string { return "fact " + a.Key + " of run " + a.RunID },
 	fields: func(f *Fields, a *Fact) {
 		text(f, "run_id", &a.RunID)
 		text(f, "key", &a.Key)
@@ -226,8 +226,8 @@ type Tally struct {
 
 // Tallies describes the counters of runs.
 var Tallies = Kind[Tally]{
-	Table: "tallies", Keys: 2, mark: 'y',
-	Called: func(t *Tally) string { return "the tally " + t.Name + " of run " + t.RunID },
+	Table: "tallies", KeyColumns: 2, mark: 'y',
+	Label: func(t *Tally) string { return "the tally " + t.Name + " of run " + t.RunID },
 	fields: func(f *Fields, t *Tally) {
 		text(f, "run_id", &t.RunID)
 		text(f, "name", &t.Name)
@@ -237,8 +237,8 @@ var Tallies = Kind[Tally]{
 
 // Prompts describes the last prompts of runs.
 var Prompts = Kind[store.Prompt]{
-	Table: "prompts", Keys: 2, mark: 'p',
-	Called: func(p *store.Prompt) string { return "the prompt for " + p.Role.String() + " of run " + p.RunID },
+	Table: "prompts", KeyColumns: 2, mark: 'p',
+	Label: func(p *store.Prompt) string { return "the prompt for " + p.Role.String() + " of run " + p.RunID },
 	fields: func(f *Fields, p *store.Prompt) {
 		text(f, "run_id", &p.RunID)
 		coded(f, "role", &p.Role, core.Role.String, readRole)
@@ -260,8 +260,8 @@ func readRole(stored string) (core.Role, error) {
 
 // Events describes the event log.
 var Events = Kind[store.Event]{
-	Table: "events", Keys: 1, mark: 'e',
-	Called: func(ev *store.Event) string { return fmt.Sprintf("event %d", ev.Seq) },
+	Table: "events", KeyColumns: 1, mark: 'e',
+	Label: func(ev *store.Event) string { return fmt.Sprintf("event %d", ev.Seq) },
 	fields: func(f *Fields, ev *store.Event) {
 		number(f, "seq", &ev.Seq)
 		number(f, "at", &ev.At)
@@ -274,8 +274,8 @@ var Events = Kind[store.Event]{
 
 // Notices describes the notices.
 var Notices = Kind[store.Notice]{
-	Table: "notices", Keys: 1, mark: 'n',
-	Called: func(n *store.Notice) string { return "notice " + n.ID },
+	Table: "notices", KeyColumns: 1, mark: 'n',
+	Label: func(n *store.Notice) string { return "notice " + n.ID },
 	fields: func(f *Fields, n *store.Notice) {
 		number(f, "position", &n.Position)
 		text(f, "id", &n.ID)
@@ -291,8 +291,8 @@ var Notices = Kind[store.Notice]{
 
 // Answers describes the answers to calls with an idempotency key.
 var Answers = Kind[store.Answer]{
-	Table: "answers", Keys: 1, mark: 'a',
-	Called: func(a *store.Answer) string { return "the answer for the key " + a.Key },
+	Table: "answers", KeyColumns: 1, mark: 'a',
+	Label: func(a *store.Answer) string { return "the answer for the key " + a.Key },
 	fields: func(f *Fields, a *store.Answer) {
 		text(f, "key", &a.Key)
 		text(f, "fingerprint", &a.Fingerprint)

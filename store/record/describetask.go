@@ -11,8 +11,8 @@ import (
 // Tasks describes the tasks: in an export with their specs, which rows keep apart. A spec never changes and may be long,
 // and what changes often is short.
 var Tasks = Kind[task.Task]{
-	Table: "tasks", Keys: 1, mark: 't',
-	Called: func(t *task.Task) string { return "task " + t.ID },
+	Table: "tasks", KeyColumns: 1, mark: 't',
+	Label: func(t *task.Task) string { return "task " + t.ID },
 	fields: func(f *Fields, t *task.Task) {
 		number(f, "position", &t.Position)
 		text(f, "id", &t.ID)
@@ -41,7 +41,7 @@ var Tasks = Kind[task.Task]{
 
 // Specs describes the specs of the tasks.
 var Specs = Kind[task.Task]{
-	Table: "task_specs", Keys: 1, mark: 'l', Called: Tasks.Called,
+	Table: "task_specs", KeyColumns: 1, mark: 'l', Label: Tasks.Label,
 	fields: func(f *Fields, t *task.Task) {
 		number(f, "task", &t.Position)
 		describeSpec(f, t)
@@ -131,8 +131,8 @@ type Attempt struct {
 
 // Attempts describes the attempts.
 var Attempts = Kind[Attempt]{
-	Table: "attempts", Keys: 2, mark: 'A',
-	Called: func(a *Attempt) string { return "attempt " + a.ID },
+	Table: "attempts", KeyColumns: 2, mark: 'A',
+	Label: func(a *Attempt) string { return "attempt " + a.ID },
 	fields: func(f *Fields, a *Attempt) {
 		ofTask(f, &a.Position, &a.TaskID)
 		number(f, "number", &a.Number)
@@ -226,8 +226,8 @@ type Reply struct {
 
 // Replies describes the replies to tasks.
 var Replies = Kind[Reply]{
-	Table: "replies", Keys: 2, mark: 'R',
-	Called: func(r *Reply) string { return fmt.Sprintf("reply %d to task %s", r.Number, r.TaskID) },
+	Table: "replies", KeyColumns: 2, mark: 'R',
+	Label: func(r *Reply) string { return fmt.Sprintf("reply %d to task %s", r.Number, r.TaskID) },
 	fields: func(f *Fields, r *Reply) {
 		ofTask(f, &r.Position, &r.TaskID)
 		number(f, "number", &r.Number)
@@ -246,8 +246,8 @@ type Dependency struct{ On, Task string }
 
 // Dependencies describes which task waits for which.
 var Dependencies = Kind[Dependency]{
-	Table: "dependencies", Keys: 2, mark: 'd',
-	Called: func(d *Dependency) string { return "the dependency of task " + d.Task + " on " + d.On },
+	Table: "dependencies", KeyColumns: 2, mark: 'd',
+	Label: func(d *Dependency) string { return "the dependency of task " + d.Task + " on " + d.On },
 	fields: func(f *Fields, d *Dependency) {
 		text(f, "depends_on", &d.On)
 		text(f, "task", &d.Task)
@@ -256,8 +256,8 @@ var Dependencies = Kind[Dependency]{
 
 // Breakers describes the breakers of the models.
 var Breakers = Kind[task.Breaker]{
-	Table: "breakers", Keys: 1, mark: 'b',
-	Called: func(b *task.Breaker) string { return "the breaker of model " + b.Key },
+	Table: "breakers", KeyColumns: 1, mark: 'b',
+	Label: func(b *task.Breaker) string { return "the breaker of model " + b.Key },
 	fields: func(f *Fields, b *task.Breaker) {
 		text(f, "key", &b.Key)
 		number(f, "failures", &b.Failures)

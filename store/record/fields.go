@@ -24,7 +24,7 @@ type Fields struct {
 	export bool // for a line of an export, not for a row
 	names  []string
 	values []any
-	next   int // of the values to set
+	next   int // the index of the next value to set
 	err    error
 }
 
@@ -57,8 +57,7 @@ func (f *Fields) fail(format string, args ...any) {
 	}
 }
 
-// number is a field that each record has. A stored value that the type of the field cannot hold loses bits here; the
-// checksum covers the stored value.
+// number is a field that each record has. Setting fails if its type cannot hold the stored value.
 func number[N ~int | ~int64 | ~uint8](f *Fields, name string, n *N) { numberIf(f, true, name, n) }
 
 // numberIf is a field that a record has under a condition.
@@ -84,6 +83,7 @@ func flag(f *Fields, name string, b *bool) {
 	flagIf(f, true, name, b, n)
 }
 
+// flagIf is a flag that a record has under a condition. n is 1 if *b is true, and otherwise 0.
 func flagIf(f *Fields, has bool, name string, b *bool, n uint8) {
 	numberIf(f, has, name, &n)
 	if f.mode == setting {
@@ -108,17 +108,17 @@ func textIf[S ~string](f *Fields, has bool, name string, s *S) {
 }
 
 // coded is a field whose value is a text in the store and something else in a record.
-func coded[V any](f *Fields, name string, v *V, write func(V) string, read func(string) (V, error)) {
+func coded[V any](f *Fields, name string, v *V, format func(V) string, parse func(string) (V, error)) {
 	s := ""
 	if f.mode == reading {
-		s = write(*v)
+		s = format(*v)
 	}
 	text(f, name, &s)
 	if f.mode != setting {
 		return
 	}
 	var err error
-	if *v, err = read(s); err != nil {
+	if *v, err = parse(s); err != nil {
 		f.fail("%s: %w", name, err)
 	}
 }

@@ -10,9 +10,10 @@ import (
 // A Kind describes the records of one kind.
 type Kind[R any] struct {
 	Table string // holds their rows
-	Keys  int    // number of the first columns that are the primary key
-	// Called returns the name of a record in messages.
-	Called func(r *R) string
+	// KeyColumns is the number of the first columns that are the primary key.
+	KeyColumns int
+	// Label returns the name of a record in messages.
+	Label func(r *R) string
 
 	mark   byte // distinguishes the checksums of tables
 	fields func(f *Fields, r *R)
@@ -59,7 +60,8 @@ func Sum(mark byte, values []any) []byte {
 	return full[:8]
 }
 
-// appendValue writes a value behind its type, and a text behind its length, so that no two rows have the same bytes.
+// appendValue appends the type, then the length of a text or a byte slice, then the value, so that no two rows have the
+// same bytes.
 func appendValue(e []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
@@ -74,7 +76,7 @@ func appendValue(e []byte, value any) []byte {
 	return append(e, 4) // a type that waybill never writes
 }
 
-// Take sets a record from the beginning of a row and returns the rest of the row. sound is false if the values are not
+// Take sets a record from the beginning of a row, and returns the rest, because a row may join several tables. sound is false if the values are not
 // those that were written.
 func (k *Kind[R]) Take(row []any, r *R) (rest []any, sound bool) {
 	n := len(k.Columns())

@@ -15,7 +15,7 @@ func takeOwned[R any](r *Row, rs *rows[R], taskID func(*R) *string) (one R, err 
 	one, err = rs.take(r)
 	id, owned := r.values[r.next].(string)
 	if *taskID(&one) = id; err != nil || !owned {
-		err = Damaged(rs.kind.Called(&one))
+		err = Damaged(rs.kind.Label(&one))
 	}
 	return one, err
 }

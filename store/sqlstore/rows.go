@@ -41,7 +41,7 @@ func (rs *rows[R]) selecting() string {
 func (rs *rows[R]) take(r *Row) (one R, err error) {
 	rest, sound := rs.kind.Take(r.values[r.next:], &one)
 	if r.next = len(r.values) - len(rest); !sound {
-		err = Damaged(rs.kind.Called(&one))
+		err = Damaged(rs.kind.Label(&one))
 	}
 	return one, err
 }
@@ -97,7 +97,7 @@ func (rs *rows[R]) update(before, after R) (text string, args []any) {
 	if len(args) == 0 {
 		return "", nil
 	}
-	keys := rs.kind.Columns()[:rs.kind.Keys]
+	keys := rs.kind.Columns()[:rs.kind.KeyColumns]
 	text = rs.text(&rs.updates, changed, func(names []string) string {
 		return "UPDATE " + rs.kind.Table + " SET " + strings.Join(names, " = ?, ") + " = ? WHERE " + rs.kind.Table + ".workspace = :w AND " +
 			strings.Join(keys, " = ? AND ") + " = ?"

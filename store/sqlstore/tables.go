@@ -44,7 +44,7 @@ func Tables() []Table {
 // tableOf returns the table of a kind of record.
 func tableOf[R any](rs *rows[R]) Table {
 	return Table{
-		Name: rs.kind.Table, columns: rs.columns(), keys: rs.kind.Columns()[:rs.kind.Keys], from: rs.kind.Table,
+		Name: rs.kind.Table, columns: rs.columns(), keys: rs.kind.Columns()[:rs.kind.KeyColumns], from: rs.kind.Table,
 		take: func(r *Row) (any, error) { return rs.take(r) },
 		Insert: func(t *Tx, item any) error {
 			text, args := rs.insert(item.(R))

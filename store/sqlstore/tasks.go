@@ -132,7 +132,7 @@ func (t taskRecords) createTask(tsk task.Task) error {
 	text, args = specRows.insert(tsk)
 	err := t.run(text, args)
 	if t.c.Refused(err) { // no refusal can undo the row before it
-		return Damaged("the spec of another task at the position of " + specRows.kind.Called(&tsk))
+		return Damaged("the spec of another task at the position of " + specRows.kind.Label(&tsk))
 	}
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func takeTask(r *Row) (t task.Task, err error) {
 		rest, sound = specRows.kind.Take(rest, &t)
 	}
 	if !sound {
-		return t, Damaged(taskRows.kind.Called(&t))
+		return t, Damaged(taskRows.kind.Label(&t))
 	}
 	if r.next = len(r.values) - len(rest); rest[0] == nil {
 		return t, nil // only within the transaction that creates it, a task has no attempt

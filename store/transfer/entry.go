@@ -76,7 +76,7 @@ type entryOf[R any] struct {
 }
 
 func (i *entryOf[R]) kind() *kind          { return &i.of.kind }
-func (i *entryOf[R]) name() string         { return i.of.record.Called(&i.value) }
+func (i *entryOf[R]) name() string         { return i.of.record.Label(&i.value) }
 func (i *entryOf[R]) key() key             { return i.of.key(&i.value) }
 func (i *entryOf[R]) line() []byte         { return i.of.record.Export(&i.value) }
 func (i *entryOf[R]) put(to *filler) error { return i.of.put(to, &i.value) }

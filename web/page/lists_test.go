@@ -247,7 +247,6 @@ func TestNothingLeaksFromOneThingToAnother(t *testing.T) {
 	p.look(`location.hash = "#/plans/tasks.md/2"`)
 	p.until(`document.querySelector("#item-title").innerText.includes("Two")`)
 	require.NotContains(t, p.text(".item-pane"), "item one is refused")
-
 }
 
 // TestNoticesAreMarkedThatWereSeen: between the question and the answer two more came, and were marked as seen, too.
