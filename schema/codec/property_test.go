@@ -107,7 +107,7 @@ func TestPublishedSchemasAgreeWithDecode(t *testing.T) {
 func agree(t *testing.T, m schema.Method, published map[string]any) {
 	var accepted, refused int
 	rapid.Check(t, func(t *rapid.T) {
-		document := drawObject(t, published)
+		document := drawing{t, rapid.IntRange(0, 3).Draw(t, "faults") > 0}.object(published)
 		raw, err := json.Marshal(document)
 		require.NoError(t, err)
 		var asRead any // what a validator sees
@@ -132,35 +132,46 @@ func agree(t *testing.T, m schema.Method, published map[string]any) {
 	require.NotZero(t, refused, "no params were wrong")
 }
 
-// drawDocument draws params that keep a schema, but for a fault here and there.
-func drawDocument(t *rapid.T, s map[string]any) any {
-	if rapid.IntRange(0, 24).Draw(t, "wrong") == 0 {
-		return rapid.SampledFrom([]any{nil, true, 0, -1, 7, 2.5, "", " ", "a b", "x", []any{}, []any{1}, map[string]any{}, map[string]any{"zz": 1}}).Draw(t, "instead")
+// A drawing draws params that keep a schema, with faults here and there if it has faults. A quarter of all have none,
+// because some params of each method must be right.
+type drawing struct {
+	*rapid.T
+	faults bool
+}
+
+// errs reports whether a fault is drawn, which has a chance of 1 in n+1.
+func (t drawing) errs(n int, label string) bool {
+	return t.faults && rapid.IntRange(0, n).Draw(t.T, label) == 0
+}
+
+func (t drawing) document(s map[string]any) any {
+	if t.errs(24, "wrong") {
+		return rapid.SampledFrom([]any{nil, true, 0, -1, 7, 2.5, "", " ", "a b", "x", []any{}, []any{1}, map[string]any{}, map[string]any{"zz": 1}}).Draw(t.T, "instead")
 	}
 	switch s["type"] {
 	case "object":
-		return drawObject(t, s)
+		return t.object(s)
 	case "array":
-		items := rapid.IntRange(0, 3).Draw(t, "items")
+		items := rapid.IntRange(0, 3).Draw(t.T, "items")
 		list := []any{}
 		for range items {
-			list = append(list, drawDocument(t, s["items"].(map[string]any)))
+			list = append(list, t.document(s["items"].(map[string]any)))
 		}
 		return list
 	case "string":
 		if enum, ok := s["enum"].([]any); ok {
-			return rapid.SampledFrom(enum).Draw(t, "word")
+			return rapid.SampledFrom(enum).Draw(t.T, "word")
 		}
-		return drawText(t)
+		return t.text()
 	case "integer":
-		return drawInteger(t, s)
+		return t.integer(s)
 	case "boolean":
-		return rapid.Bool().Draw(t, "flag")
+		return rapid.Bool().Draw(t.T, "flag")
 	}
-	return rapid.SampledFrom([]any{nil, 1, "a", []any{nil}, map[string]any{"k": nil}}).Draw(t, "any")
+	return rapid.SampledFrom([]any{nil, 1, "a", []any{nil}, map[string]any{"k": nil}}).Draw(t.T, "any")
 }
 
-func drawObject(t *rapid.T, s map[string]any) any {
+func (t drawing) object(s map[string]any) any {
 	object := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
@@ -171,20 +182,20 @@ func drawObject(t *rapid.T, s map[string]any) any {
 				likely = 15
 			}
 		}
-		if rapid.IntRange(0, likely).Draw(t, name) > 0 {
-			object[name] = drawDocument(t, properties[name].(map[string]any))
+		if likely == 15 && !t.faults || rapid.IntRange(0, likely).Draw(t.T, name) > 0 {
+			object[name] = t.document(properties[name].(map[string]any))
 		}
 	}
-	if rapid.IntRange(0, 5).Draw(t, "more") == 0 {
+	if t.errs(5, "more") {
 		object["unheard_of"] = 1
 	}
 	if free, ok := s["additionalProperties"].(map[string]any); ok {
-		object["a.b"] = drawDocument(t, free)
+		object["a.b"] = t.document(free)
 	}
 	return object
 }
 
-func drawInteger(t *rapid.T, s map[string]any) any {
+func (t drawing) integer(s map[string]any) any {
 	low, high := -10, 1000
 	if minimum, ok := s["minimum"].(float64); ok {
 		low = int(minimum)
@@ -192,15 +203,15 @@ func drawInteger(t *rapid.T, s map[string]any) any {
 	if maximum, ok := s["maximum"].(float64); ok {
 		high = int(maximum)
 	}
-	if rapid.IntRange(0, 5).Draw(t, "outside") == 0 {
-		return rapid.SampledFrom([]any{low - 1, high + 1}).Draw(t, "number")
+	if t.errs(5, "outside") {
+		return rapid.SampledFrom([]any{low - 1, high + 1}).Draw(t.T, "number")
 	}
-	return rapid.IntRange(low, high).Draw(t, "number")
+	return rapid.IntRange(low, high).Draw(t.T, "number")
 }
 
-func drawText(t *rapid.T) any {
-	if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
-		return rapid.StringMatching(`[ a-zA-Z0-9._:/é-]{0,5}|[a-z]{130}`).Draw(t, "text")
+func (t drawing) text() any {
+	if t.errs(9, "odd") {
+		return rapid.StringMatching(`[ a-zA-Z0-9._:/é-]{0,5}|[a-z]{130}`).Draw(t.T, "text")
 	}
-	return rapid.StringMatching(`[a-zA-Z0-9._:-]{1,128}`).Draw(t, "text")
+	return rapid.StringMatching(`[a-zA-Z0-9._:-]{1,128}`).Draw(t.T, "text")
 }
