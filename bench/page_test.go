@@ -206,8 +206,8 @@ func BenchmarkPageReply(b *testing.B) {
 	for b.Loop() {
 		h.create(b, 1)
 		task := h.ask(b)
-		s.until(`(location.hash = "#/inbox/` + task + `", document.querySelector("#reply") !== null && document.querySelector("article").innerText.includes(` + quoted(task) + `))`)
-		look[bool](s, `(document.querySelector("#reply").focus(), true)`)
+		look[bool](s, `(location.hash = "#/inbox/`+task+`", true)`)
+		s.until(`document.querySelector("article")?.innerText.includes(` + quoted(task) + `) && (document.querySelector("#reply")?.focus(), document.activeElement.id === "reply")`)
 		s.do(tell(input.InsertText, input.InsertTextParams{Text: "The left one."}))
 		s.until(`document.querySelector("#reply").value === "The left one."`)
 		start := time.Now()
