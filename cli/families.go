@@ -162,7 +162,7 @@ func child(parent *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// reflow breaks the paragraphs of a text anew. Those with an indented line stay as they are.
+// reflow wraps the paragraphs of a text at a width. It does not change a paragraph with an indented line.
 func reflow(text string, width int) string {
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

@@ -105,7 +105,7 @@ func (o *owner) addSizes(program string) error {
 			continue // memory that is not in the file
 		}
 		size, err := strconv.Atoi(fields[1])
-		if err != nil || strings.HasSuffix(fields[3], "drbg.memory") { // so is this, whatever nm says
+		if err != nil || strings.HasSuffix(fields[3], "drbg.memory") { // nm lists it as data, but it is memory as well
 			continue
 		}
 		o.find(fields[3]).bytes += size
@@ -169,7 +169,7 @@ take before `+"`main`"+` at each start. Licences are in [THIRD_PARTY_LICENSES](.
 	}
 	fmt.Fprintf(&out, `| texts, and tables for stack traces and the garbage collector | %d | |
 
-The last row has no owner: the linker joins these parts for all modules. `+"`make dependencies`"+` measures the table anew; a test compares its
+The last row has no owner: the linker joins these parts for all modules. `+"`make dependencies`"+` measures the table again; a test compares its
 modules and versions with the program.
 `, (int(size)-attributed)/1000)
 	return out.Bytes()

@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "rewrite the generated files")
 
 // made is a release for this machine, and the programs that play with it. All tests share one build.
 type made struct {

@@ -40,7 +40,7 @@ type Reader struct {
 	base  string             // of the state folders
 	here  *workspace.Known   // the only workspace, or nil
 	since func(string) int64 // when a person looked at a workspace last, in microseconds
-	// follows reads the times of the looks anew with each Load.
+	// follows means that each Load reads when the person last looked.
 	follows bool
 	// patience is how long Load waits for the folders of workspaces.
 	patience time.Duration
@@ -170,8 +170,7 @@ func (l *Reader) outdated(silent inbox.Inbox, id string) (inbox.Inbox, snapshot)
 	return inbox.Merge([]inbox.Inbox{silent, was.found}), was
 }
 
-// versionOf returns a text that differs after each change of what was read, but for the files of one workspace. It is
-// never empty.
+// versionOf returns a text that changes with the inbox, but not with the files of the workspace own. It is never empty.
 func versionOf(own string, known []workspace.Known, read map[string]snapshot, all []inbox.Inbox) string {
 	b := strings.Builder{}
 	for i, k := range known {

@@ -195,7 +195,7 @@ func TestPageFollowsTheHostToItsWorkspace(t *testing.T) {
 	require.Equal(t, "Which clock?", s.read(t).Entries[0].Text)
 }
 
-// The store that was used last was closed, and opened anew for each call.
+// The most recently used store was closed after each call, so each call opened it again.
 func TestStoreUnusedForLongestIsClosed(t *testing.T) {
 	app := newApp(t)
 	s := newServer(t, app, false)

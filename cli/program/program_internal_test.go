@@ -15,8 +15,7 @@ import (
 	"waybill/cli/settings"
 )
 
-// A host gives flags and variables for the workspace that it serves. Tasks of other workspaces were retried by them, and
-// plans read.
+// Flags and variables apply to the workspace that the host serves. They once changed retries and plans of other workspaces.
 func TestOtherWorkspaceHasNoFlagsOfThisOne(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config.json")
 	require.NoError(t, os.WriteFile(config, []byte(`{"plans":{"dialects":["*.md=kiro"]},"tasks":{"retry_delay_ms":7000}}`), 0o600))
